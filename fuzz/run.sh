@@ -4,6 +4,7 @@
 #   fuzz/run.sh TARGET [OPTION OF LIBFUZZER]...   fuzzes a target
 #   fuzz/run.sh --minute [SECONDS]                fuzzes every target for so many seconds
 #   fuzz/run.sh --replay                          runs every target on its seeds and kept inputs, without instrumentation
+#   fuzz/run.sh --keep                            chooses the inputs to keep, of those that runs found
 #   fuzz/run.sh --build                           builds the instrumented targets
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -23,6 +24,12 @@ instrumented() {
 # The names of all targets.
 targets() { basename -s .rs fuzz_targets/*.rs; }
 
+# Makes a folder for the time of the run.
+scratch() {
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
+}
+
 # Unpacks the kept inputs of a target into a folder.
 unpack() {
     mkdir -p "$2" || return
@@ -37,6 +44,18 @@ fuzz() {
     mkdir -p "corpus/$target" artifacts && unpack "$target" "corpus/kept/$target" || return
     "$built/$host/release/$target" -max_len=4000 -timeout=60 -rss_limit_mb=2048 \
         -artifact_prefix="artifacts/$target-" "$@" "corpus/$target" "corpus/kept/$target" "seeds/$target"
+}
+
+# Replaces the kept inputs of a target by those, of them and of what runs found, that add most to the seeds.
+keep() {
+    mkdir -p "corpus/$1" && unpack "$1" "corpus/kept/$1" && rm -rf "$scratch/"* && mkdir "$scratch/merged" || return
+    "$built/$host/release/$1" -merge=1 -max_len=1000 -timeout=60 -rss_limit_mb=2048 -artifact_prefix="$scratch/" \
+        -merge_control_file="$scratch/control" "$scratch/merged" "corpus/$1" "corpus/kept/$1" "seeds/$1" \
+        >"$scratch/log" 2>&1 || {
+        cat "$scratch/log"
+        return 1
+    }
+    python3 keep.py "$1" "$scratch/control" "$scratch/log"
 }
 
 # Runs a target on its seeds and kept inputs. Files, unlike folders, need no instrumentation.
@@ -68,15 +87,19 @@ case "${1-}" in
     instrumented
     each fuzz -max_total_time="${2:-60}"
     ;;
+--keep)
+    instrumented
+    scratch
+    each keep
+    ;;
 --replay)
     cargo build
     shopt -s nullglob
-    scratch=$(mktemp -d)
-    trap 'rm -rf "$scratch"' EXIT
+    scratch
     each replay
     ;;
 "" | -*)
-    sed -n '4,7s/^# *//p' "$0" >&2
+    sed -n '4,8s/^# *//p' "${0##*/}" >&2
     exit 2
     ;;
 *)

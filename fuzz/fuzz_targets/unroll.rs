@@ -29,9 +29,10 @@ fuzz_target!(|bytes: &[u8]| bounded(|| {
         return;
     };
     for ((name, wanted), (_, found)) in wanted.outputs.iter().zip(&found.outputs) {
-        let close = wanted.to_scalars().iter().zip(found.to_scalars().iter()).all(|(a, b)| {
-            a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1.0)
-        });
+        let close =
+            wanted.to_scalars().iter().zip(found.to_scalars().iter()).all(|(a, b)| {
+                a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1.0)
+            });
         assert!(close, "{name} is {wanted:?} in the network, {found:?} in the graph of {text}");
     }
 }));
