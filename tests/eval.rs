@@ -7,6 +7,7 @@ mod command;
 
 mod corpus;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -198,4 +199,36 @@ fn primitives_agree_with_numpy() {
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{told}{}", stderr(&output));
     eprint!("{told}");
+}
+
+/// Two regions of a plane with the items 0 to 15: all of it, and its middle (4.6).
+#[test]
+fn regions_are_pooled_and_sampled() {
+    let (all, middle): ([f64; 4], [f64; 4]) = ([2.5, 4.5, 10.5, 12.5], [5.0, 6.0, 9.0, 10.0]);
+    let plane: Vec<f64> = (0..16).map(f64::from).collect();
+    for (operation, wanted) in [
+        ("avg_roi_pool(x, rois, batch, output_size = [2, 2])", [all, middle].concat()),
+        ("max_roi_pool(x, rois, batch, output_size = [2, 2])", [[5.0, 7.0, 13.0, 15.0], middle].concat()),
+        ("avg_roi_align(x, rois, batch, output_size = [2, 2], sampling_rate = [2, 2])", all.to_vec()),
+        ("max_roi_align(x, rois, batch, output_size = [2, 2], sampling_rate = [2, 2])", vec![5.0, 7.0, 13.0, 15.0]),
+        ("roi_resample(x, rois, batch, output_size = [4, 4], method = 'symmetric')", plane.clone()),
+        ("roi_resample(x, rois, batch, output_size = [2, 2], method = 'aligned')", vec![0.0, 3.0, 12.0, 15.0]),
+    ] {
+        let text = format!(
+            "version 1.0; graph G( x, rois, batch ) -> ( y ) {{ x = external(shape = [1, 1, 4, 4]); \
+             rois = external(shape = [2, 4]); batch = external<integer>(shape = [2]); y = {operation}; }}"
+        );
+        let inputs = [
+            ("x".to_owned(), Tensor::scalars(&[1, 1, 4, 4], plane.clone()).unwrap()),
+            ("rois".to_owned(), Tensor::scalars(&[2, 4], vec![0.0, 0.0, 4.0, 4.0, 1.0, 1.0, 3.0, 3.0]).unwrap()),
+            ("batch".to_owned(), Tensor::integers(&[2], vec![0, 0]).unwrap()),
+        ];
+        // The definitions of `*_roi_align` pool windows of another rank than their operand has.
+        let options = Options::default();
+        let graph = expand(&parse("rois", text, &options).document, &options).unwrap().graph;
+        let outputs = Evaluator::default().run(&graph, &inputs, &BTreeMap::new()).unwrap();
+        let found = outputs.outputs[0].1.to_scalars();
+        let is_right = found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-6);
+        assert!(found.len() >= wanted.len() && is_right, "{operation}: {found:?}");
+    }
 }

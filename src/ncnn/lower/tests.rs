@@ -1,5 +1,7 @@
 #![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod rows;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
