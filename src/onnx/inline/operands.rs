@@ -1,6 +1,5 @@
 //! Operands that calls leave out.
 
-use super::copy::Expand;
 use super::finding::NodeFinding;
 use super::opsets::Imports;
 use crate::diagnostics::Code;
@@ -10,7 +9,16 @@ use crate::onnx::schema::{Presence, SchemaLookup, Schemas};
 use crate::source::names::Name;
 
 /// Refuses the copy of a node whose operator needs an operand that the call leaves out.
-pub(super) fn check(names: &ModelNames, node: &NodeProto, copy: &NodeProto, imports: &Imports) -> Expand<()> {
+///
+/// # Errors
+///
+/// The operand.
+pub(super) fn check(
+    names: &ModelNames,
+    node: &NodeProto,
+    copy: &NodeProto,
+    imports: &Imports,
+) -> Result<(), Box<NodeFinding>> {
     let operands = node.inputs.iter().zip(&copy.inputs).enumerate();
     let mut left_out =
         operands.filter(|(_, (formal, actual))| **formal != NameId::ROOT && **actual == NameId::ROOT).peekable();
