@@ -22,8 +22,10 @@ fn between(x: f64) -> f64 {
     (0.1 * x + 0.2).clamp(0.0, 1.0)
 }
 
-/// Layers that are functions of items, and the functions.
-const OF_ITEMS: &[(&str, fn(f64) -> f64)] = &[
+/// A layer, and the function of each item that it computes.
+type ItemRow = (&'static str, fn(f64) -> f64);
+
+const OF_ITEMS: &[ItemRow] = &[
     ("UnaryOp l 1 1 a b 0=0", f64::abs),
     ("UnaryOp l 1 1 a b 0=1", |x| -x),
     ("UnaryOp l 1 1 a b 0=2", f64::floor),
