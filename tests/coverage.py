@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Measures which lines of the library the tests reach; prints a Markdown table by folder.
 
-    python3 tests/coverage.py [--lines FILE]
+    python3 tests/coverage.py [--files FILE]
 
 Runs `cargo test --all-features` with instrumentation of this package only, so that its dependencies are those of other
 builds. Fails if the tests reach a smaller part of the lines than tests/coverage.txt says, less a tenth of a percent. Needs the
 component llvm-tools; exits with status 3 without it. Tests that fail are only named: with instrumentation, limits of time are
-exceeded. Documentation tests are not counted. With --lines, the lines that are not reached are written to FILE.
+exceeded. Documentation tests are not counted. With --files, the lines of each file are written to FILE: how many are not
+reached, of how many, most first.
 """
 import argparse
 import collections
@@ -44,27 +45,22 @@ def executables(environment):
 
 
 def measured(folder, programs, counts):
-    """The summary of all files of `src`, and what is not reached in them: counts of lines, and numbers of lines."""
+    """The lines of each file of `src` but those of tests: how many are reached, of how many."""
     objects = [part for program in programs[1:] for part in ("-object", program)]
-    command = [folder / "llvm-cov", "export", "-skip-functions", f"-instr-profile={counts}", programs[0], *objects]
-    data = json.loads(output(*command))["data"][0]
+    command = [folder / "llvm-cov", "export", "-summary-only", f"-instr-profile={counts}", programs[0], *objects]
     source = str(ROOT / "src") + os.sep
     files = {}
-    for file in data["files"]:
-        if file["filename"].startswith(source):
-            name = file["filename"].removeprefix(source)
-            files[name] = (file["summary"]["lines"], unreached(file["segments"]))
+    for file in json.loads(output(*command))["data"][0]["files"]:
+        name = file["filename"].removeprefix(source)
+        if name != file["filename"] and "tests/" not in name and not name.endswith("tests.rs"):
+            lines = file["summary"]["lines"]
+            files[name] = (lines["covered"], lines["count"])
     return files
-
-
-def unreached(segments):
-    """The lines at which a part that is never run begins."""
-    return sorted({line for line, _, count, has_count, is_entry, *_ in segments if has_count and is_entry and not count})
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lines", help="the file for the lines that are not reached")
+    parser.add_argument("--files", help="the file for the lines of each file")
     options = parser.parse_args()
     folder = tools()
     if folder is None:
@@ -87,19 +83,17 @@ def main():
     subprocess.run([folder / "llvm-profdata", "merge", "--sparse", "-o", counts, *raw.glob("*.profraw")], check=True)
     files = measured(folder, programs, counts)
     folders = collections.defaultdict(lambda: [0, 0])
-    for name, (lines, _) in files.items():
-        # Tests of the library are not what is tested.
-        if "tests/" not in name and not name.endswith("tests.rs"):
-            for part in (name.split("/")[0].removesuffix(".rs"), "all"):
-                folders[part][0] += lines["covered"]
-                folders[part][1] += lines["count"]
+    for name, (covered, count) in files.items():
+        for part in (name.split("/")[0].removesuffix(".rs"), "all"):
+            folders[part][0] += covered
+            folders[part][1] += count
     print("| folder | lines | reached |\n|---|---|---|")
     for part, (covered, count) in sorted(folders.items(), key=lambda entry: (entry[0] == "all", entry[0])):
         print(f"| {part} | {count} | {100 * covered / max(count, 1):.1f} % |")
-    if options.lines:
-        with open(options.lines, "w", encoding="utf-8") as out:
-            for name, (_, lines) in sorted(files.items()):
-                out.writelines(f"{name}:{line}\n" for line in lines)
+    if options.files:
+        missing = sorted((covered - count, count, name) for name, (covered, count) in files.items())
+        with open(options.files, "w", encoding="utf-8") as out:
+            out.writelines(f"{-left} {count} {name}\n" for left, count, name in missing)
     reached, least = 100 * folders["all"][0] / max(folders["all"][1], 1), float(LEAST.read_text(encoding="utf-8"))
     print(f"{reached:.2f} % of the lines are reached, {least:.2f} % at the last count")
     return int(reached < least - SLACK)

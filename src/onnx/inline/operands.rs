@@ -6,7 +6,6 @@ use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{ModelNames, NodeProto};
 use crate::onnx::schema::{Presence, SchemaLookup, Schemas};
-use crate::source::names::Name;
 
 /// Refuses the copy of a node whose operator needs an operand that the call leaves out.
 ///
@@ -23,9 +22,7 @@ pub(super) fn check(
     let mut left_out =
         operands.filter(|(_, (formal, actual))| **formal != NameId::ROOT && **actual == NameId::ROOT).peekable();
     let (Some(_), Some(version)) = (left_out.peek(), imports.version(names, node.domain)) else { return Ok(()) };
-    let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
-    let (domain, operator) = (text(node.domain), text(node.op_type));
-    let domain = if domain == "ai.onnx" { "" } else { domain };
+    let (domain, operator) = names.operator(node);
     let SchemaLookup::Schema(schema) = Schemas::new().find(domain, operator, version) else { return Ok(()) };
     let needed = left_out.find_map(|(i, (formal, _))| {
         let parameter = schema.inputs.get(i).filter(|parameter| parameter.presence == Presence::Required)?;
