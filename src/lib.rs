@@ -74,6 +74,7 @@ pub mod picture;
 mod pnnx;
 mod progress;
 mod room;
+mod sink;
 pub mod source;
 #[cfg(feature = "tensor")]
 pub mod tensor;

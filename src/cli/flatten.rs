@@ -1,6 +1,5 @@
 //! Flattening: the way from an input to the result. What stands here is done for every notation.
 
-use std::io::Write;
 use std::path::Path;
 
 use crate::Graph;
@@ -10,6 +9,7 @@ use crate::input::source::{Backing, Flat};
 use crate::input::summaries::summaries;
 use crate::layout::Removed;
 use crate::picture::Summaries;
+use crate::sink::ByteSink;
 use crate::source::Sources;
 use crate::write::encode::{Encode, Made, Within};
 
@@ -110,7 +110,7 @@ fn written(
     reporter.all(backing.sources(), warnings);
     reporter.summary();
     let threads = request.output.threads;
-    let mut content = |out: &mut dyn Write| made.write(threads, out);
+    let mut content = |out: &mut dyn ByteSink| made.write(threads, out);
     match (whole, path(request.output)) {
         (Some(whole), _) => whole.write(form, threads, reporter)?,
         (None, None) => io::write_stdout(&mut content)?,
@@ -130,7 +130,7 @@ fn written(
 
 /// Writes the source map, if it is requested.
 pub(super) fn write_source_map(graph: &Graph, sources: &Sources, output: &Output) -> Result<(), Failure> {
-    let mut map = |out: &mut dyn Write| graph.write_source_map(sources, out);
+    let mut map = |out: &mut dyn ByteSink| graph.write_source_map(sources, out);
     match output.source_map.as_deref() {
         Some(path) if io::is_stdout(path) => io::write_stdout(&mut map),
         Some(path) => io::write_file(path, &mut map),

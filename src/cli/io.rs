@@ -1,5 +1,6 @@
 //! Files and streams: reading whole texts, and writing them completely or not at all.
 
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -8,6 +9,7 @@ use crate::files;
 use crate::input::Refusal;
 use crate::input::text::{self, Text};
 use crate::progress::{self, Metered, Phase};
+use crate::sink::{ByteSink, FileSink, PlainSink};
 use crate::source::{Location, Span};
 
 use super::interrupt;
@@ -112,7 +114,7 @@ pub(crate) fn by_ending<'e, T>(
 }
 
 /// A function that writes a result.
-pub(crate) type Writing<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
+pub(crate) type Writing<'a> = &'a mut dyn FnMut(&mut dyn ByteSink) -> io::Result<()>;
 
 /// Writes a result to standard output, locked once and buffered. On a terminal, characters that would
 /// control it are shown as escapes; a file or a pipe gets the bytes unchanged.
@@ -126,10 +128,10 @@ pub(crate) fn write_stdout(content: Writing) -> Result<(), Failure> {
         progress::enter(Phase::Writing);
         Box::new(Metered(stdout))
     };
-    let mut out = BufWriter::with_capacity(1 << 16, stdout);
+    let mut out = PlainSink(BufWriter::with_capacity(1 << 16, stdout));
     let result = content(&mut out).and_then(|()| out.flush());
     // After a failure, dropping the buffer must not try to write the rest.
-    let _ = out.into_parts();
+    let _ = out.0.into_parts();
     result.map_err(|error| failure("<stdout>", &error))
 }
 
@@ -145,9 +147,9 @@ pub(crate) fn write_file_beside(path: &Path, others: &[files::Beside], content: 
     written.map_err(|error| failure(&path.display().to_string(), &error))
 }
 
-fn fill(file: impl Write, content: Writing) -> io::Result<()> {
+fn fill(file: &File, content: Writing) -> io::Result<()> {
     progress::enter(Phase::Writing);
-    let mut out = BufWriter::with_capacity(1 << 16, Metered(file));
+    let mut out = FileSink::new(file);
     content(&mut out)?;
     out.flush()
 }

@@ -9,6 +9,7 @@ use crate::input::passes::selected;
 use crate::input::settings::Settings;
 use crate::input::source::{Evaluable, Flat};
 use crate::input::table::loops::Networks;
+use crate::sink::ByteSink;
 use crate::tensor::Tensor;
 use crate::tensor::json::{self, Style};
 
@@ -115,7 +116,7 @@ fn network(
     reporter.summary();
     let Some(outputs) = outputs else { return Ok(Status::Refused) };
     let named = || outputs.iter().map(|(name, tensor)| (name.as_str(), tensor));
-    let mut content = |out: &mut dyn std::io::Write| json::write(named(), Style::Network, out);
+    let mut content = |out: &mut dyn ByteSink| json::write(named(), Style::Network, out);
     match path {
         Some(path) => io::write_file(path, &mut content)?,
         None => io::write_stdout(&mut content)?,

@@ -7,6 +7,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::eval::{Boundary, EvalError};
 use crate::graph::Graph;
 use crate::onnx::ModelInput;
+use crate::sink::ByteSink;
 use crate::source::json::parse;
 use crate::source::{Span, without_mark};
 use crate::tensor::json::Misfit;
@@ -164,7 +165,7 @@ fn write_as(
             return Err(Failure::Message(format!("an .npy file has one array, and the graph {count} outputs")));
         }
     };
-    let mut content = |out: &mut dyn std::io::Write| match &bytes {
+    let mut content = |out: &mut dyn ByteSink| match &bytes {
         Some(bytes) => out.write_all(bytes),
         None => json::write(named(), style, out),
     };

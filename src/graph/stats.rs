@@ -18,7 +18,7 @@ use super::{Graph, Kind, Operation, Value};
 use crate::graph::standard::{CONSTANT, VARIABLE};
 use counts::Counts;
 pub(crate) use elements::bytes_of;
-use extents::{product, shape};
+use extents::items;
 use memory::Peak;
 use modules::{ModuleStats, Modules};
 use products::Count;
@@ -84,8 +84,8 @@ impl Counted {
     fn of(self, graph: &Graph, operation: &Operation, setting: Setting) -> (Counts, bool) {
         let mut counts = Counts { operations: 1, ..Counts::default() };
         if self.is_activation() {
-            let items = graph.tensors_of(operation).filter_map(|tensor| shape(graph, tensor));
-            counts.activations = items.fold(0, |all, shape| all.saturating_add(product(&shape)));
+            let results = graph.tensors_of(operation).filter_map(|tensor| items(graph, tensor));
+            counts.activations = results.fold(0, u64::saturating_add);
         }
         let complete = match self {
             Counted::Nothing | Counted::Constants => true,
@@ -105,7 +105,7 @@ impl Counted {
 fn weights(graph: &Graph, operation: &Operation, setting: Setting, counts: &mut Counts) -> bool {
     let mut complete = true;
     for tensor in graph.tensors_of(operation) {
-        let Some(items) = shape(graph, tensor).as_deref().map(product) else {
+        let Some(items) = items(graph, tensor) else {
             complete = false;
             continue;
         };

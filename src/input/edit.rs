@@ -8,6 +8,7 @@ use crate::diagnostics::Diagnostics;
 use crate::graph::stats::Stats;
 use crate::onnx::Document;
 use crate::pnnx::data::Archive;
+use crate::sink::{ByteSink, PlainSink};
 use crate::source::Sources;
 use crate::write::OnnxForm;
 
@@ -57,7 +58,7 @@ impl FlatModel {
         Some(FlatModel { document, text })
     }
 
-    pub(crate) fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn ByteSink) -> io::Result<()> {
         match &self.text {
             Some(text) => out.write_all(text.as_bytes()),
             None => self.document.write_protobuf(out),
@@ -77,7 +78,7 @@ impl Edited {
                 let InlinedModel { sources, mut found, document, .. } = *model;
                 let flat = document.zip(form);
                 let flat = flat.and_then(|(document, form)| FlatModel::new(document, form, strict, &mut found));
-                flat.filter(|_| !found.has_errors()).map_or(Ok(()), |flat| flat.write(out))?;
+                flat.filter(|_| !found.has_errors()).map_or(Ok(()), |flat| flat.write(&mut PlainSink(out)))?;
                 Ok(Findings::new(sources, found))
             }
             Edited::File(File { sources, found, text, .. }) => {

@@ -22,6 +22,7 @@ use super::view::{self, ModelConstants, ViewTypes};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::{Limits, Quantizations};
 use crate::parts::{KERNELS, TRANSLATION};
+use crate::sink::ByteSink;
 use crate::source::{FileId, Location, Sources, Span};
 use crate::tensor::Tensor;
 use crate::{Graph, Lower, Options};
@@ -455,7 +456,7 @@ impl Document {
     }
 
     /// Writes the document as protobuf, without having its bytes in memory.
-    pub(crate) fn write_protobuf(&self, out: &mut dyn io::Write) -> io::Result<()> {
+    pub(crate) fn write_protobuf(&self, out: &mut dyn ByteSink) -> io::Result<()> {
         let (names, part) = self.part();
         protobuf::write(names, part, out)?;
         self.unchanged()

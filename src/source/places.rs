@@ -4,6 +4,20 @@ use rustc_hash::FxHashMap;
 
 use super::{FileId, Location, Position, Sources};
 
+/// The number of offsets that are remembered while equal ones are left out: copies of an operation have one place.
+const REMEMBERED: usize = 1 << 10;
+
+/// Offsets without most of the repetitions.
+fn different(offsets: impl Iterator<Item = (FileId, u32)>) -> Vec<(FileId, u32)> {
+    let mut recent = vec![None; REMEMBERED];
+    offsets
+        .filter(|offset| {
+            let known = &mut recent[offset.1 as usize % REMEMBERED];
+            known.replace(*offset) != Some(*offset)
+        })
+        .collect()
+}
+
 /// The lines and columns of locations. Each text is scanned once, regardless of the lengths of its lines.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
@@ -13,13 +27,13 @@ pub(crate) struct Places {
 impl Places {
     /// Computes the positions of the starts of locations.
     pub(crate) fn new(sources: &Sources, places: impl IntoIterator<Item = Location>) -> Self {
-        Self::of_offsets(sources, places.into_iter().map(|at| (at.file, at.span.start)).collect())
+        Self::of_offsets(sources, different(places.into_iter().map(|at| (at.file, at.span.start))))
     }
 
     /// Computes the positions of starts and ends.
     pub(crate) fn with_ends(sources: &Sources, places: impl IntoIterator<Item = Location>) -> Self {
         let both = |at: Location| [(at.file, at.span.start), (at.file, at.span.end)];
-        Self::of_offsets(sources, places.into_iter().flat_map(both).collect())
+        Self::of_offsets(sources, different(places.into_iter().flat_map(both)))
     }
 
     fn of_offsets(sources: &Sources, mut wanted: Vec<(FileId, u32)>) -> Self {

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
 use super::pieces;
-use crate::graph::names::Speller;
+use crate::graph::names::{NameId, Speller};
 use crate::graph::{Extent, Graph, Note, Operand, Operation, OperationId, Output, Primitive, TensorId, Value};
 use crate::source::literals::{push_int, push_scalar, scalar_text};
 
@@ -77,6 +77,22 @@ pub(super) fn push_string(buffer: &mut String, text: &str) {
     }
 }
 
+/// Appends the name of a tensor as a string of JSON.
+pub(super) fn push_name(speller: &mut Speller, name: NameId, buffer: &mut String) {
+    buffer.push('"');
+    let start = buffer.len();
+    speller.write(name, buffer);
+    if is_plain(&buffer[start..]) {
+        buffer.push('"');
+    } else {
+        // Names in NNEF are identifiers, those in ONNX are any texts.
+        let name = buffer.split_off(start);
+        speller.forget();
+        buffer.pop();
+        push_string(buffer, &name);
+    }
+}
+
 struct Json<'g, 'b> {
     form: JsonForm,
     graph: &'g Graph,
@@ -101,18 +117,7 @@ impl<'g, 'b> Json<'g, 'b> {
     }
 
     fn tensor(&mut self, tensor: TensorId) {
-        self.buffer.push('"');
-        let start = self.buffer.len();
-        self.speller.write(self.graph.tensors[tensor.index()].name, self.buffer);
-        if is_plain(&self.buffer[start..]) {
-            self.buffer.push('"');
-        } else {
-            // Names in NNEF are identifiers, those in ONNX are any texts.
-            let name = self.buffer.split_off(start);
-            self.speller.forget();
-            self.buffer.pop();
-            self.string(&name);
-        }
+        push_name(&mut self.speller, self.graph.tensors[tensor.index()].name, self.buffer);
     }
 
     fn list<T>(&mut self, items: &[T], each: impl Fn(&mut Self, &T)) {
@@ -287,7 +292,9 @@ impl<'g, 'b> Json<'g, 'b> {
 
 /// Whether a text needs no escapes in JSON.
 fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| (b' '..=b'~').contains(&byte) && byte != b'"' && byte != b'\\')
+    // Without an end at the first one, so that several bytes are compared at once.
+    let escaped = |byte: u8| !(b' '..=b'~').contains(&byte) | (byte == b'"') | (byte == b'\\');
+    !text.bytes().fold(false, |any, byte| any | escaped(byte))
 }
 
 #[cfg(test)]

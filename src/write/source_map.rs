@@ -4,13 +4,15 @@
 //! to be changed.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
-use super::json::push_string;
-use crate::graph::names::Spellings;
+use super::json::{push_name, push_string};
+use crate::graph::names::Speller;
 use crate::graph::{Graph, OperationId, Origin, OriginId, TensorId};
-use crate::source::Sources;
 use crate::source::literals::push_int;
+use crate::source::names::Name;
 use crate::source::places::Places;
+use crate::source::{Location, Sources};
 
 /// The version of the form.
 pub(crate) const VERSION: u32 = 1;
@@ -38,7 +40,9 @@ fn write(graph: &Graph, sources: &Sources, out: &mut dyn Write) -> io::Result<()
         graph,
         sources,
         places,
-        speller: Spellings::new(&graph.names, &graph.symbols),
+        of_calls: PlaceTexts::new(),
+        of_operations: PlaceTexts::new(),
+        speller: graph.speller(),
         buffer: String::new(),
         out,
     };
@@ -67,7 +71,9 @@ struct Map<'g, 'o> {
     graph: &'g Graph,
     sources: &'g Sources,
     places: Places,
-    speller: Spellings<'g>,
+    of_calls: PlaceTexts,
+    of_operations: PlaceTexts,
+    speller: Speller<'g>,
     buffer: String,
     out: &'o mut dyn Write,
 }
@@ -80,6 +86,8 @@ impl Map<'_, '_> {
     fn flush(&mut self) -> io::Result<()> {
         let written = self.out.write_all(self.buffer.as_bytes());
         self.buffer.clear();
+        // Names are copied from the buffer.
+        self.speller.forget();
         written
     }
 
@@ -92,24 +100,6 @@ impl Map<'_, '_> {
         Ok(())
     }
 
-    /// Adds a key, before a number or null.
-    fn number(&mut self, key: &str, number: Option<impl Into<u64>>) {
-        self.put(key);
-        match number {
-            Some(number) => push_int(&mut self.buffer, number.into() as i64),
-            None => self.put("null"),
-        }
-    }
-
-    /// Adds a key, before a text or null.
-    fn text(&mut self, key: &str, text: Option<&str>) {
-        self.put(key);
-        match text {
-            Some(text) => push_string(&mut self.buffer, text),
-            None => self.put("null"),
-        }
-    }
-
     /// A call; `None` for the body of the graph.
     fn of_call(&self, call: OriginId) -> Option<u64> {
         Some(call.index()).filter(|call| *call < self.graph.origin_count()).map(|call| call as u64)
@@ -117,31 +107,40 @@ impl Map<'_, '_> {
 
     /// Adds the name of a tensor.
     fn name(&mut self, id: TensorId) {
-        let name = self.graph.tensors[id.index()].name;
-        push_string(&mut self.buffer, self.speller.spell(name));
+        push_name(&mut self.speller, self.graph.tensors[id.index()].name, &mut self.buffer);
     }
 
     fn call(&mut self, call: Origin) {
-        let (start, sources) = (self.places.start(call.at), self.sources);
-        self.number("{\"column\":", Some(start.column));
-        self.text(",\"file\":", Some(sources.file(call.at.file).short_name()));
-        self.text(",\"fragment\":", Some(self.graph.text_of(call.fragment)));
-        self.number(",\"line\":", Some(start.line));
-        self.number(",\"parent\":", self.of_call(call.parent));
+        let (graph, sources, places) = (self.graph, self.sources, &self.places);
+        let text = self.of_calls.get((call.at, call.fragment), |text| {
+            let start = places.start(call.at);
+            number(text, "{\"column\":", Some(start.column));
+            string(text, ",\"file\":", Some(sources.file(call.at.file).short_name()));
+            string(text, ",\"fragment\":", Some(graph.text_of(call.fragment)));
+            number(text, ",\"line\":", Some(start.line));
+        });
+        self.buffer.push_str(text);
+        let parent = self.of_call(call.parent);
+        number(&mut self.buffer, ",\"parent\":", parent);
         self.put("}");
     }
 
     fn operation(&mut self, index: usize) {
-        let (graph, sources) = (self.graph, self.sources);
+        let (graph, sources, places) = (self.graph, self.sources, &self.places);
         let operation = &graph.operations[index];
-        let (start, end) = (self.places.start(operation.at), self.places.end(operation.at));
-        self.number("{\"call\":", self.of_call(operation.origin));
-        self.number(",\"column\":", Some(start.column));
-        self.number(",\"end_column\":", Some(end.column));
-        self.number(",\"end_line\":", Some(end.line));
-        self.text(",\"file\":", Some(sources.file(operation.at.file).short_name()));
-        self.number(",\"line\":", Some(start.line));
-        self.text(",\"name\":", Some(graph.operation_name(operation)));
+        let call = self.of_call(operation.origin);
+        number(&mut self.buffer, "{\"call\":", call);
+        let (at, name) = (operation.at, graph.kind(operation).name);
+        let text = self.of_operations.get((at, name), |text| {
+            let (start, end) = (places.start(at), places.end(at));
+            number(text, ",\"column\":", Some(start.column));
+            number(text, ",\"end_column\":", Some(end.column));
+            number(text, ",\"end_line\":", Some(end.line));
+            string(text, ",\"file\":", Some(sources.file(at.file).short_name()));
+            number(text, ",\"line\":", Some(start.line));
+            string(text, ",\"name\":", Some(graph.text_of(name)));
+        });
+        self.buffer.push_str(text);
         self.put(",\"results\":[");
         for (i, tensor) in graph.tensors_of(operation).enumerate() {
             self.put(if i > 0 { "," } else { "" });
@@ -150,7 +149,7 @@ impl Map<'_, '_> {
         self.put("]");
         for (key, text) in graph.note(OperationId::at(index)).iter().flat_map(|note| note.parts(graph)) {
             if text.is_some() {
-                self.text(&format!(",\"{key}\":"), text.as_deref());
+                string(&mut self.buffer, &format!(",\"{key}\":"), text.as_deref());
             }
         }
         self.put("}");
@@ -161,8 +160,66 @@ impl Map<'_, '_> {
         let tensor = &graph.tensors[id.index()];
         let source = graph.names.source_name(tensor.name).map(|name| graph.text_of(name));
         self.name(id);
-        self.number(": {\"operation\":", tensor.producer.map(|operation| operation.index() as u64));
-        self.text(",\"source\":", source);
+        let producer = tensor.producer.map(|operation| operation.index() as u64);
+        number(&mut self.buffer, ": {\"operation\":", producer);
+        string(&mut self.buffer, ",\"source\":", source);
         self.put("}");
+    }
+}
+
+/// Adds a key, before a number or null.
+fn number(out: &mut String, key: &str, number: Option<impl Into<u64>>) {
+    out.push_str(key);
+    match number {
+        Some(number) => push_int(out, number.into() as i64),
+        None => out.push_str("null"),
+    }
+}
+
+/// Adds a key, before a string or null.
+fn string(out: &mut String, key: &str, text: Option<&str>) {
+    out.push_str(key);
+    match text {
+        Some(text) => push_string(out, text),
+        None => out.push_str("null"),
+    }
+}
+
+/// What the rows of calls, or of operations, of one place and name have in common: copies of a call or an operation have
+/// both. The last ones are remembered.
+struct PlaceTexts {
+    known: Box<[Option<PlaceText>]>,
+    text: String,
+}
+
+/// A place and a name, and the range of what is written for them.
+type PlaceText = (Location, Name, Range<usize>);
+
+impl PlaceTexts {
+    /// The number of texts that are remembered. A power of two.
+    const COUNT: usize = 1 << 9;
+
+    fn new() -> Self {
+        PlaceTexts { known: vec![None; Self::COUNT].into(), text: String::new() }
+    }
+
+    /// The text for a place and a name, which is written if it is not known.
+    fn get(&mut self, (at, name): (Location, Name), write: impl FnOnce(&mut String)) -> &str {
+        let slot = (at.span.start as usize).wrapping_add(name.index().wrapping_mul(37)) % Self::COUNT;
+        let known = self.known[slot].as_ref().filter(|known| (known.0, known.1) == (at, name));
+        let range = match known {
+            Some(known) => known.2.clone(),
+            None => {
+                if self.text.len() >= BUFFER {
+                    self.text.clear();
+                    self.known.fill(None);
+                }
+                let start = self.text.len();
+                write(&mut self.text);
+                self.known[slot] = Some((at, name, start..self.text.len()));
+                start..self.text.len()
+            }
+        };
+        &self.text[range]
     }
 }

@@ -1,7 +1,7 @@
 //! The memory that the tensors between operations take, if these run one after another in the order of the graph.
 
 use super::elements::bytes_of;
-use super::extents::{product, shape};
+use super::extents::items;
 use crate::graph::{Graph, Operation, Primitive, TensorId};
 
 /// The largest sum of the bytes of tensors that are needed at the same time. A tensor is needed from its operation to the
@@ -18,7 +18,7 @@ pub(crate) struct Peak {
 
 /// The bytes of a tensor of known size. A number of NNEF has four bytes, a logical has one.
 pub(super) fn bytes(graph: &Graph, tensor: TensorId) -> Option<u64> {
-    let items = shape(graph, tensor).as_deref().map(product)?;
+    let items = items(graph, tensor)?;
     let implied = match graph.dtype(tensor) {
         Some(Primitive::Logical) => items,
         _ => items.saturating_mul(4),
@@ -74,33 +74,53 @@ impl Peak {
     }
 
     fn run(graph: &Graph, mut last: Vec<LastUse>) -> Peak {
-        let (mut peak, mut held) = (Peak::default(), 0u64);
-        let mut begin = |tensor: TensorId, held: &mut u64, last: &[LastUse]| {
-            if let Some(LastUse::Operation(_) | LastUse::End) = last.get(tensor.index()) {
-                match bytes(graph, tensor) {
-                    Some(bytes) => *held = held.saturating_add(bytes),
-                    None => peak.unknown = peak.unknown.saturating_add(1),
-                }
-            }
-        };
+        let mut held = HeldMemory { bytes: 0, unknown: 0, sizes: vec![0; graph.tensors.len()] };
         let mut highest = (0, None);
-        inputs(graph).for_each(|tensor| begin(tensor, &mut held, &last));
+        inputs(graph).for_each(|tensor| held.begin(graph, tensor, &last));
         for (i, operation) in graph.operations.iter().enumerate() {
-            graph.each_result(operation, |tensor| begin(tensor, &mut held, &last));
-            if held > highest.0 {
-                highest = (held, graph.tensors_of(operation).next());
+            graph.each_result(operation, |tensor| held.begin(graph, tensor, &last));
+            if held.bytes > highest.0 {
+                highest = (held.bytes, graph.tensors_of(operation).next());
             }
             let mut end = |tensor: TensorId| {
                 if let Some(last) = last.get_mut(tensor.index())
                     && matches!(last, LastUse::Operation(at) if *at == i)
                 {
                     *last = LastUse::Past;
-                    held = held.saturating_sub(bytes(graph, tensor).unwrap_or(0));
+                    held.end(tensor);
                 }
             };
             graph.each_operand_tensor(operation, &mut end);
             graph.each_result(operation, &mut end);
         }
-        Peak { bytes: highest.0, at: highest.1, unknown: peak.unknown }
+        Peak { bytes: highest.0, at: highest.1, unknown: held.unknown }
+    }
+}
+
+/// The memory of the tensors that are needed at some time.
+struct HeldMemory {
+    bytes: u64,
+    /// The number of tensors of unknown size.
+    unknown: u64,
+    /// The bytes of each tensor that was needed so far.
+    sizes: Vec<u64>,
+}
+
+impl HeldMemory {
+    /// A tensor is needed from now on, if it is needed at all.
+    fn begin(&mut self, graph: &Graph, tensor: TensorId, last: &[LastUse]) {
+        let Some(LastUse::Operation(_) | LastUse::End) = last.get(tensor.index()) else { return };
+        match (bytes(graph, tensor), self.sizes.get_mut(tensor.index())) {
+            (Some(bytes), Some(size)) => {
+                *size = bytes;
+                self.bytes = self.bytes.saturating_add(bytes);
+            }
+            _ => self.unknown = self.unknown.saturating_add(1),
+        }
+    }
+
+    /// A tensor is no longer needed.
+    fn end(&mut self, tensor: TensorId) {
+        self.bytes = self.bytes.saturating_sub(self.sizes.get(tensor.index()).copied().unwrap_or(0));
     }
 }

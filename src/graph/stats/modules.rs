@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::counts::Counts;
 use crate::graph::{Graph, Operation, OperationId, OriginId};
+use crate::source::names::Name;
 
 /// The most modules around a module: those inside of more are counted with it.
 const MOST_LEVELS: u16 = 64;
@@ -32,6 +33,8 @@ pub(super) struct Modules<'g> {
     modules: Vec<ModuleStats>,
     /// The modules in modules, by their names.
     inner: FxHashMap<(u32, &'g str), u32>,
+    /// The modules of the fragments that are called in modules.
+    called: FxHashMap<(u32, Name), u32>,
     /// The modules of calls.
     of_calls: Vec<u32>,
     /// The modules of paths.
@@ -50,6 +53,7 @@ impl<'g> Modules<'g> {
             graph,
             modules: vec![ModuleStats::default()],
             inner: FxHashMap::default(),
+            called: FxHashMap::default(),
             of_calls: Vec::with_capacity(graph.origin_count()),
             of_paths: FxHashMap::default(),
         };
@@ -106,12 +110,24 @@ impl<'g> Modules<'g> {
         let graph = self.graph;
         for call in (0..graph.origin_count() as u32).filter_map(|i| graph.origin(OriginId(i))) {
             let around = self.of_calls.get(call.parent.index()).copied().unwrap_or(WHOLE);
-            let name = graph.text_of(call.fragment);
-            let module = self.recursive(around, name).unwrap_or_else(|| self.inner(around, name));
-            // What is too deep is no module.
-            self.at(module, |module| module.calls = module.calls.saturating_add(u64::from(module.name == name)));
+            let module = self.called(around, call.fragment);
             self.of_calls.push(module);
+            // What is too deep belongs to a module, but is not one.
+            if self.modules.get(module as usize).is_some_and(|module| module.name == graph.text_of(call.fragment)) {
+                self.at(module, |module| module.calls = module.calls.saturating_add(1));
+            }
         }
+    }
+
+    /// The module of a fragment that is called in another module.
+    fn called(&mut self, around: u32, fragment: Name) -> u32 {
+        if let Some(known) = self.called.get(&(around, fragment)) {
+            return *known;
+        }
+        let name = self.graph.text_of(fragment);
+        let module = self.recursive(around, name).unwrap_or_else(|| self.inner(around, name));
+        self.called.insert((around, fragment), module);
+        module
     }
 
     /// The module of an operation: the one that the model tells, or that of its call.

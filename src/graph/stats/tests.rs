@@ -2,6 +2,7 @@
 
 #![allow(clippy::indexing_slicing)]
 
+use super::extents::product;
 use super::table::grouped;
 use super::*;
 use crate::{Options, expand, parse};

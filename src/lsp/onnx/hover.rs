@@ -57,7 +57,7 @@ fn types<'t>(of: &'t OnnxText, scope: usize, mark: &Marked) -> Option<&'t GraphT
     let found = of.marks.scopes.get(scope)?;
     let all = of.types()?;
     match (found.around, found.is_function) {
-        (Some(around), _) => types(of, around, mark)?.inner.get(&found.place),
+        (Some(around), _) => types(of, around, mark)?.inner.get(found.place),
         (None, true) => all.functions.get(&function_index(of, mark)?),
         (None, false) => Some(&all.main),
     }

@@ -1,13 +1,19 @@
 //! A file of which ranges are read later. Whether it has changed since is found out whenever something of it is used.
 
 use std::fs::{File, Metadata};
-use std::io;
-use std::sync::{Arc, OnceLock};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
+
+use crate::progress;
+use crate::sink::ByteSink;
 
 /// The bytes that are copied at once. Smaller pieces take longer, as the system is called for each, and larger ones, as they
 /// have left the cache of the processor when they are written.
 pub(super) const PIECE: usize = 1 << 18;
+
+/// The bytes that the system copies at once: the progress is seen after each piece.
+const LONG_PIECE: u64 = 1 << 26;
 
 /// An open file.
 #[derive(Debug)]
@@ -19,10 +25,12 @@ pub(crate) struct DiskFile {
     modified: Option<SystemTime>,
     /// Why bytes that were needed could not be read.
     failed: OnceLock<String>,
+    /// Held by the one that uses the position of the file.
+    position: Mutex<()>,
 }
 
 impl DiskFile {
-    /// An open file, with its name for messages. Its position changes only while it is scanned.
+    /// An open file, with its name for messages. Its position changes while it is scanned or copied.
     ///
     /// # Errors
     ///
@@ -30,7 +38,7 @@ impl DiskFile {
     pub(crate) fn new(file: Arc<File>, name: &str) -> io::Result<Self> {
         let metadata = file.metadata()?;
         let (len, modified) = stamp(&metadata);
-        Ok(DiskFile { file, name: name.to_owned(), len, modified, failed: OnceLock::new() })
+        Ok(DiskFile { file, name: name.to_owned(), len, modified, failed: OnceLock::new(), position: Mutex::new(()) })
     }
 
     pub(super) fn file(&self) -> &File {
@@ -48,7 +56,21 @@ impl DiskFile {
     ///
     /// The file cannot be read, or has become shorter.
     pub(crate) fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
-        self.noted(read_exact_at(&self.file, buffer, at))
+        self.noted(self.read_exact_at(buffer, at))
+    }
+
+    #[cfg(unix)]
+    fn read_exact_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(self.file(), buffer, at)
+    }
+
+    /// Without reading at an offset, the position of the file is shared, and used by one at a time.
+    #[cfg(not(unix))]
+    fn read_exact_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
+        let _held = self.position.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.file();
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(buffer)
     }
 
     /// Gives the bytes of a range to a function, in pieces.
@@ -68,6 +90,34 @@ impl DiskFile {
             self.read_at(piece, at)?;
             take(piece)?;
             (at, len) = (at + count, len - count);
+        }
+        Ok(())
+    }
+
+    /// Writes the bytes of a range. Into a file, the system copies them, where it can: then they do not pass through the
+    /// memory of the process.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or has changed, or the output fails.
+    pub(super) fn copy(&self, range: (u64, u64), out: &mut dyn ByteSink) -> io::Result<()> {
+        match out.file()? {
+            Some(to) if cfg!(target_os = "linux") => self.copy_to_file(range, to),
+            _ => self.pieces(range, |piece| out.write_all(piece)),
+        }
+    }
+
+    fn copy_to_file(&self, (at, mut len): (u64, u64), mut to: &File) -> io::Result<()> {
+        let _held = self.position.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut from = self.file();
+        self.noted(from.seek(SeekFrom::Start(at)))?;
+        while len > 0 {
+            let count = io::copy(&mut from.take(len.min(LONG_PIECE)), &mut to)?;
+            if count == 0 {
+                return self.noted(Err(io::ErrorKind::UnexpectedEof.into()));
+            }
+            progress::add(count);
+            len -= count;
         }
         Ok(())
     }
@@ -103,20 +153,4 @@ fn changed() -> io::Error {
 /// What tells versions of a file apart.
 fn stamp(of: &Metadata) -> (u64, Option<SystemTime>) {
     (of.len(), of.modified().ok())
-}
-
-#[cfg(unix)]
-fn read_exact_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, buffer, at)
-}
-
-/// Without reading at an offset, the position of the file is shared, and used by one at a time.
-#[cfg(not(unix))]
-fn read_exact_at(mut file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
-    use std::io::{Read, Seek, SeekFrom};
-    use std::sync::{Mutex, PoisonError};
-    static POSITION: Mutex<()> = Mutex::new(());
-    let _held = POSITION.lock().unwrap_or_else(PoisonError::into_inner);
-    file.seek(SeekFrom::Start(at))?;
-    file.read_exact(buffer)
 }

@@ -1,6 +1,6 @@
 //! The payload of a field: in memory, or a range of a file.
 
-use std::io::{self, Write};
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 use super::disk::PIECE;
 use super::held::GappedFile;
+use crate::sink::ByteSink;
 
 /// The bytes of a field. Those of a long constant of a file stay there until they are needed. Copies share them.
 #[derive(Clone, Debug)]
@@ -152,12 +153,10 @@ impl FieldBytes {
     /// # Errors
     ///
     /// The file cannot be read, or the output fails.
-    pub(crate) fn copy(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn copy(&self, out: &mut dyn ByteSink) -> io::Result<()> {
         match &self.0 {
             FieldPlace::Held(bytes) => out.write_all(bytes),
-            FieldPlace::InFile(range) => {
-                range.file.disk.pieces((range.start, range.len as u64), |piece| out.write_all(piece))
-            }
+            FieldPlace::InFile(range) => range.file.disk.copy((range.start, range.len as u64), out),
         }
     }
 }

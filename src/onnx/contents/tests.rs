@@ -10,6 +10,7 @@ use crate::Options;
 use crate::onnx::Document;
 use crate::onnx::elements::{self, Elements, Length};
 use crate::onnx::protobuf::{decode, push_packed};
+use crate::sink::FileSink;
 use crate::source::Sources;
 
 /// A field of bytes.
@@ -69,6 +70,15 @@ fn written(document: &Document) -> std::io::Result<Vec<u8>> {
     document.write_protobuf(&mut out).map(|()| out)
 }
 
+/// What is written into a file.
+fn written_to_file(document: &Document) -> std::io::Result<Vec<u8>> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mut out = FileSink::new(file.as_file());
+    document.write_protobuf(&mut out)?;
+    out.flush()?;
+    std::fs::read(file.path())
+}
+
 #[test]
 fn models_are_the_same_with_constants_in_memory_and_in_a_file() {
     let bytes = model();
@@ -77,6 +87,7 @@ fn models_are_the_same_with_constants_in_memory_and_in_a_file() {
     assert_eq!(contents.len(), bytes.len());
     let [mut in_file, mut held] = [contents, Contents::from(Bytes::from(bytes.clone()))].map(document);
     assert_eq!(written(&in_file).unwrap(), written(&held).unwrap());
+    assert_eq!(written_to_file(&in_file).unwrap(), written(&held).unwrap());
     assert_eq!(in_file.check(&Options::default()).len(), held.check(&Options::default()).len());
     for document in [&mut in_file, &mut held] {
         document.flatten(&Options::default()).unwrap();
@@ -138,7 +149,9 @@ fn a_file_that_changes_is_noticed() {
         let document = document(scanned(file.path(), 1000).unwrap());
         assert!(document.changed().is_none());
         change(&mut OpenOptions::new().write(true).open(file.path()).unwrap());
-        assert!(written(&document).unwrap_err().to_string().contains("changed while it was read"));
+        for written in [written(&document), written_to_file(&document)] {
+            assert!(written.unwrap_err().to_string().contains("changed while it was read"));
+        }
         assert!(document.to_text(false).is_err());
         assert!(document.changed().is_some());
     }

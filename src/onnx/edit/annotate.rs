@@ -59,7 +59,7 @@ impl Annotation<'_> {
                 _ => continue,
             };
             for (position, graph) in graphs.iter_mut().enumerate() {
-                if let Some(types) = types.inner.get(&(index, i, position)) {
+                if let Some(types) = types.inner.get((index, i, position)) {
                     with_stack(|| self.graph(graph, types));
                 }
             }

@@ -126,7 +126,7 @@ impl Folding<'_> {
             for (a, attribute) in node.attributes.iter_mut().enumerate() {
                 let mut position = 0;
                 each_graph_mut(&mut attribute.value, &mut |inner| {
-                    let types = types.and_then(|types| types.inner.get(&(i, a, position)));
+                    let types = types.and_then(|types| types.inner.get((i, a, position)));
                     position += 1;
                     with_stack(|| self.inner(inner, types));
                 });

@@ -2,13 +2,11 @@
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
-
 use super::call::Bindings;
 use super::engine::{InferFrame, Inference, ResultTypes};
 use super::graphs::DeclaredTypes;
 use super::seen::{GivenCall, GivenOperand};
-use super::tables::GraphTypes;
+use super::tables::{GraphTypes, InnerTable};
 use crate::graph::names::NameId;
 use crate::onnx::inline::Imports;
 use crate::onnx::model::{AttributeProto, FunctionProto, NodeProto};
@@ -67,7 +65,7 @@ impl<'m> Inference<'m> {
             }
         }
         self.budget.depth -= 1;
-        let mut inner = FxHashMap::default();
+        let mut inner = InnerTable::default();
         self.nodes(&body.nodes, &DeclaredTypes::default(), &mut inner);
         self.budget.depth += 1;
         let results = body.outputs.iter().map(|output| self.scope.type_of(*output)).collect();

@@ -6,7 +6,7 @@ use super::call::Known;
 use super::declared::{declared, of_constant};
 use super::engine::{Inference, InnerTypes};
 use super::facts::ValueType;
-use super::tables::{GraphTypes, InnerPlace};
+use super::tables::{GraphTypes, InnerPlace, InnerTable};
 use crate::graph::names::NameId;
 use crate::onnx::model::{AttributeValue, GraphProto, NodeProto, TensorProto, TypeProto, ValueInfo};
 
@@ -55,7 +55,7 @@ impl<'m> Inference<'m> {
         }
         self.inputs(graph, given, &constants);
         let declared = declared_types(graph.outputs.iter().chain(&graph.value_info));
-        let mut inner = FxHashMap::default();
+        let mut inner = InnerTable::default();
         self.nodes(nodes, &declared, &mut inner);
         let outputs = graph.outputs.iter().map(|output| self.scope.type_of(output.name.unwrap_or(NameId::ROOT)));
         let outputs = outputs.collect();
@@ -63,15 +63,12 @@ impl<'m> Inference<'m> {
     }
 
     /// Infers the results of nodes.
-    pub(super) fn nodes(
-        &mut self,
-        nodes: &'m [NodeProto],
-        declared: &DeclaredTypes<'m>,
-        inner: &mut FxHashMap<InnerPlace, GraphTypes>,
-    ) {
+    pub(super) fn nodes(&mut self, nodes: &'m [NodeProto], declared: &DeclaredTypes<'m>, inner: &mut InnerTable) {
         for (i, node) in nodes.iter().enumerate() {
             let graphs: InnerTypes = self.node(node, declared);
-            inner.extend(graphs.into_iter().map(|((_, attribute, position), types)| ((i, attribute, position), types)));
+            for ((_, attribute, position), types) in graphs {
+                inner.insert((i, attribute, position), types);
+            }
         }
     }
 

@@ -67,13 +67,26 @@ impl<'m> TypeScope<'m> {
 
     /// Closes a graph, and returns the types of the values that it defines.
     pub(super) fn close(&mut self, GraphStart(start): GraphStart) -> TypeTable {
-        let row = |definition: Definition| (definition.name, definition.known.ty);
         if start == 0 {
-            self.latest.clear();
-            return TypeTable::new(std::mem::take(&mut self.definitions).into_iter().map(row).collect());
+            return TypeTable::new(self.outermost());
         }
         self.uncover(start);
+        let row = |definition: Definition| (definition.name, definition.known.ty);
         TypeTable::new(self.definitions.drain(start..).map(row).collect())
+    }
+
+    /// Removes all definitions. Returns the types of the latest ones, sorted by name: the table of the latest ones has
+    /// this order, so that they need not be sorted.
+    fn outermost(&mut self) -> Vec<(NameId, ValueType)> {
+        let mut definitions = std::mem::take(&mut self.definitions);
+        let mut rows = Vec::with_capacity(definitions.len());
+        for (name, number) in self.latest.drain(..).enumerate() {
+            let place = (number as usize).checked_sub(1);
+            if let Some(definition) = place.and_then(|place| definitions.get_mut(place)) {
+                rows.push((NameId::at(name), std::mem::take(&mut definition.known.ty)));
+            }
+        }
+        rows
     }
 
     /// Makes those definitions visible that definitions from a place on hide.

@@ -26,7 +26,40 @@ pub(crate) struct GraphTypes {
     /// The types of inputs, initializers and results.
     pub(crate) values: TypeTable,
     /// The types in the graphs of attributes.
-    pub(crate) inner: FxHashMap<InnerPlace, GraphTypes>,
+    pub(crate) inner: InnerTable,
+}
+
+/// The types of the graphs in the nodes of a graph, by their places.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct InnerTable {
+    /// Sorted by place, without two of one place.
+    rows: Vec<(InnerPlace, GraphTypes)>,
+}
+
+impl InnerTable {
+    /// Adds the types of a graph; of two graphs of one place, the last one counts.
+    pub(super) fn insert(&mut self, place: InnerPlace, types: GraphTypes) {
+        // Nodes are mostly visited in order.
+        let found = match self.rows.last() {
+            Some(last) if last.0 >= place => self.rows.binary_search_by_key(&place, |row| row.0),
+            _ => Err(self.rows.len()),
+        };
+        match found {
+            Ok(found) => self.rows[found].1 = types,
+            Err(next) => self.rows.insert(next, (place, types)),
+        }
+    }
+
+    /// The types in a graph.
+    pub(crate) fn get(&self, place: InnerPlace) -> Option<&GraphTypes> {
+        let found = self.rows.binary_search_by_key(&place, |row| row.0).ok()?;
+        Some(&self.rows[found].1)
+    }
+
+    /// Keeps the types of the graphs that a function keeps; it may change them.
+    pub(super) fn retain(&mut self, mut keeps: impl FnMut(InnerPlace, &mut GraphTypes) -> bool) {
+        self.rows.retain_mut(|row| keeps(row.0, &mut row.1));
+    }
 }
 
 /// Types by the names of values.
@@ -76,9 +109,27 @@ impl TypeTable {
 
 #[cfg(test)]
 mod tests {
-    use super::{TypeTable, ValueType};
+    use super::{GraphTypes, InnerTable, TypeTable, ValueType};
     use crate::graph::Element;
     use crate::graph::names::NameId;
+
+    #[test]
+    fn graphs_are_found_by_their_places() {
+        let types = |name: usize| {
+            let values = TypeTable::new(vec![(NameId::at(name), ValueType::Other)]);
+            GraphTypes { values, inner: InnerTable::default() }
+        };
+        let mut table = InnerTable::default();
+        for (i, place) in [(1, 0, 0), (1, 2, 0), (0, 3, 1), (1, 1, 5), (1, 2, 0)].into_iter().enumerate() {
+            table.insert(place, types(i + 1));
+        }
+        for (place, name) in [((1, 0, 0), 1), ((0, 3, 1), 3), ((1, 1, 5), 4), ((1, 2, 0), 5)] {
+            assert!(table.get(place).unwrap().values.get(NameId::at(name)).is_some(), "{place:?}");
+        }
+        assert!(table.get((0, 0, 0)).is_none());
+        table.retain(|place, _| place.0 == 0);
+        assert!(table.get((1, 0, 0)).is_none() && table.get((0, 3, 1)).is_some());
+    }
 
     #[test]
     fn the_last_definition_of_a_name_counts() {

@@ -28,21 +28,28 @@ pub(super) struct Charged {
 struct Encoding {
     /// The lengths of names.
     lengths: Vec<u32>,
-    /// The most bytes of copies.
-    max_written: u64,
+    /// The most bytes of copies, once there are more than the memory may have.
+    max_written: Option<u64>,
 }
 
 impl Encoding {
-    /// The limit is that of the memory. One copy of each function is what was read.
-    fn new(names: &ModelNames, functions: &[FunctionProto], max_bytes: u64) -> Self {
-        let lengths = names.values.lengths(&names.texts);
-        let mut read = 0;
-        let written = PartSizes { texts: &names.texts, lengths: &lengths };
-        for function in functions {
-            each_node(&function.nodes, &mut |node| read += written.node(node));
-            read += function.value_info.iter().map(|value| written.value_info(value)).sum::<u64>();
+    /// Whether copies take too many bytes in a file. The limit is that of the memory, and one copy of each function, which
+    /// is what was read.
+    fn refuses(&mut self, written: u64, names: &ModelNames, functions: &[FunctionProto], max_bytes: u64) -> bool {
+        if written <= max_bytes {
+            return false;
         }
-        Encoding { lengths, max_written: max_bytes.saturating_add(read) }
+        let lengths = &self.lengths;
+        let max_written = self.max_written.get_or_insert_with(|| {
+            let sizes = PartSizes { texts: &names.texts, lengths };
+            let mut read = 0;
+            for function in functions {
+                each_node(&function.nodes, &mut |node| read += sizes.node(node));
+                read += function.value_info.iter().map(|value| sizes.value_info(value)).sum::<u64>();
+            }
+            max_bytes.saturating_add(read)
+        });
+        written > *max_written
     }
 }
 
@@ -154,9 +161,12 @@ impl Expansion<'_> {
 
     fn charge_written(&mut self, at: u32, bytes: impl FnOnce(&PartSizes) -> u64) -> Expand<()> {
         let (names, max_bytes) = (&*self.names, self.charged.max_bytes);
-        let encoding = self.charged.encoding.get_or_insert_with(|| Encoding::new(names, self.functions, max_bytes));
+        let encoding = self.charged.encoding.get_or_insert_with(|| {
+            let lengths = names.values.lengths(&names.texts);
+            Encoding { lengths, max_written: None }
+        });
         self.charged.written += bytes(&PartSizes { texts: &names.texts, lengths: &encoding.lengths });
-        if self.charged.written > encoding.max_written {
+        if encoding.refuses(self.charged.written, names, self.functions, max_bytes) {
             let megabytes = self.charged.max_bytes >> 20;
             let message = format!("the copies of functions take more than {megabytes} MB when they are written");
             return Err(Box::new(

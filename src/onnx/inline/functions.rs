@@ -368,7 +368,12 @@ pub(in crate::onnx) fn own_names(graph: &GraphProto) -> Vec<NameId> {
     let inputs = graph.inputs.iter().filter_map(|input| input.name);
     let initializers = graph.initializers.iter().filter_map(|tensor| tensor.name);
     let results = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied());
-    let mut seen = FxHashSet::default();
     let own = inputs.chain(initializers).chain(results);
-    own.filter(|name| *name != NameId::ROOT && seen.insert(*name)).collect()
+    let mut own: Vec<NameId> = own.filter(|name| *name != NameId::ROOT).collect();
+    // Most branches define one.
+    if own.len() > 1 {
+        let mut seen = FxHashSet::default();
+        own.retain(|name| seen.insert(*name));
+    }
+    own
 }

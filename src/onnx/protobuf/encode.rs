@@ -13,6 +13,7 @@ use crate::onnx::model::{
     AttributeProto, AttributeValue, Dim, Extent, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto,
     OperatorSet, ShapeProto, StringEntry, TensorProto, TypeForm, TypeProto, ValueInfo,
 };
+use crate::sink::ByteSink;
 use crate::source::names::Name;
 
 /// The exclusive upper bound of field numbers.
@@ -38,7 +39,7 @@ pub(crate) fn encode(names: &ModelNames, part: EncodedPart) -> Option<Vec<u8>> {
 /// # Errors
 ///
 /// The output fails, or the model is too long for protobuf.
-pub(crate) fn write(names: &ModelNames, part: EncodedPart, out: &mut dyn io::Write) -> io::Result<()> {
+pub(crate) fn write(names: &ModelNames, part: EncodedPart, out: &mut dyn ByteSink) -> io::Result<()> {
     let mut spelled = Spelled::new(names);
     writer::write(out, |out| add(names, part, &mut spelled, out))
 }

@@ -3,11 +3,12 @@
 //! The length of a message precedes it. So a message is written in two passes with the same calls: the first one
 //! measures all messages, the second one writes the bytes, which need not be in memory.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::texts;
 use crate::onnx::contents::FieldBytes;
 use crate::onnx::model::{EncodedField, Fields, Wire};
+use crate::sink::ByteSink;
 
 /// The bytes that are collected before they are written.
 const BUFFER: usize = 1 << 16;
@@ -18,7 +19,7 @@ const MESSAGES: usize = 64;
 /// Writes messages; fields are added in the order of the file.
 pub(crate) struct MessageWriter<'o> {
     /// Where the bytes go; none while messages are measured.
-    out: Option<&'o mut dyn Write>,
+    out: Option<&'o mut dyn ByteSink>,
     buffer: Vec<u8>,
     /// The lengths of messages in the order of their starts, and the number of those that were started.
     lengths: Vec<u32>,
@@ -33,7 +34,7 @@ pub(crate) struct MessageWriter<'o> {
 /// # Errors
 ///
 /// The output fails, or a message is longer than messages can be.
-pub(crate) fn write(out: &mut dyn Write, mut add: impl FnMut(&mut MessageWriter)) -> io::Result<()> {
+pub(crate) fn write(out: &mut dyn ByteSink, mut add: impl FnMut(&mut MessageWriter)) -> io::Result<()> {
     let measured = measure(&mut add)?;
     fill(out, measured, &mut add)
 }
@@ -53,7 +54,7 @@ fn measure(add: &mut dyn FnMut(&mut MessageWriter)) -> io::Result<(Vec<u32>, u64
 }
 
 fn fill(
-    out: &mut dyn Write,
+    out: &mut dyn ByteSink,
     (lengths, len): (Vec<u32>, u64),
     add: &mut dyn FnMut(&mut MessageWriter),
 ) -> io::Result<()> {
@@ -65,7 +66,7 @@ fn fill(
 }
 
 impl<'o> MessageWriter<'o> {
-    fn new(out: Option<&'o mut dyn Write>, lengths: Vec<u32>) -> Self {
+    fn new(out: Option<&'o mut dyn ByteSink>, lengths: Vec<u32>) -> Self {
         MessageWriter { out, buffer: Vec::new(), lengths, started: 0, measured: 0, failed: Ok(()) }
     }
 
@@ -126,7 +127,7 @@ impl<'o> MessageWriter<'o> {
         }
         self.flush();
         if let (Some(out), true) = (&mut self.out, self.failed.is_ok()) {
-            self.failed = bytes.copy(out);
+            self.failed = bytes.copy(*out);
         }
     }
 

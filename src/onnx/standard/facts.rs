@@ -23,7 +23,7 @@ impl<'t> VisibleTypes<'t> {
     /// The types in a graph of the innermost graph.
     pub(super) fn inner(&self, place: InnerPlace) -> Self {
         let mut inner = self.clone();
-        inner.graphs.extend(self.graphs.last().and_then(|types| types.inner.get(&place)));
+        inner.graphs.extend(self.graphs.last().and_then(|types| types.inner.get(place)));
         inner
     }
 

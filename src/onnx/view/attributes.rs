@@ -81,7 +81,7 @@ impl<'m> View<'m> {
         let name = attribute.name.unwrap_or(self.graph.name);
         let row = self.graph.add_call_place(name, at);
         let group = self.graph.add_origin(origin, row);
-        self.types.push(self.types.last().copied().flatten().and_then(|types| types.inner.get(&place)));
+        self.types.push(self.types.last().copied().flatten().and_then(|types| types.inner.get(place)));
         let around = std::mem::replace(&mut self.around, self.scopes.of(&node.rest));
         let open = std::mem::take(&mut self.open);
         let hidden: Vec<_> = own_names(graph).into_iter().map(|name| (name, self.tensors.hide(name))).collect();

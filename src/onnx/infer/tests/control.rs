@@ -65,10 +65,10 @@ fn values_in_branches_have_types() {
     const NODE: &str = "y = If <then_branch = a () => (p) { x = Shape (x) p = Cast <to = 1> (x) }, \
                 else_branch = b () => (q) { q = Neg (x) }> (c)";
     with_types(&text, &Options::default(), |types, id| {
-        let inner = &types.main.inner[&(0, 0, 0)];
+        let inner = types.main.inner.get((0, 0, 0)).unwrap();
         assert_eq!(told(inner.values.get(id("x")).unwrap()), "int64[1]{N}");
         assert_eq!(told(types.main.values.get(id("x")).unwrap()), "float32[N]");
-        assert_eq!(told(types.main.inner[&(0, 1, 0)].values.get(id("q")).unwrap()), "float32[N]");
+        assert_eq!(told(types.main.inner.get((0, 1, 0)).unwrap().values.get(id("q")).unwrap()), "float32[N]");
     });
 }
 
