@@ -3,7 +3,6 @@
 #
 #   fuzz/run.sh TARGET [OPTION OF LIBFUZZER]...   fuzzes a target
 #   fuzz/run.sh --minute [SECONDS]                fuzzes every target for so many seconds
-#   fuzz/run.sh --replay                          runs every target on its seeds and kept inputs, without instrumentation
 #   fuzz/run.sh --keep                            chooses the inputs to keep, of those that runs found
 #   fuzz/run.sh --build                           builds the instrumented targets
 set -euo pipefail
@@ -58,18 +57,6 @@ keep() {
     python3 keep.py "$1" "$scratch/control" "$scratch/log"
 }
 
-# Runs a target on its seeds and kept inputs. Files, unlike folders, need no instrumentation.
-replay() {
-    local folder="$scratch/$1"
-    unpack "$1" "$folder" || return
-    local inputs=("seeds/$1"/* "$folder"/*)
-    "$built/debug/$1" -timeout=60 -rss_limit_mb=2048 -artifact_prefix="$scratch/" "${inputs[@]}" >"$scratch/log" 2>&1 || {
-        cat "$scratch/log"
-        return 1
-    }
-    echo "$1: ${#inputs[@]} inputs"
-}
-
 # Runs a command for every target, up to the first that fails.
 each() {
     local target
@@ -92,14 +79,8 @@ case "${1-}" in
     scratch
     each keep
     ;;
---replay)
-    cargo build
-    shopt -s nullglob
-    scratch
-    each replay
-    ;;
 "" | -*)
-    sed -n '4,8s/^# *//p' "${0##*/}" >&2
+    sed -n '4,7s/^# *//p' "${0##*/}" >&2
     exit 2
     ;;
 *)

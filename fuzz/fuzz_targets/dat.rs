@@ -1,18 +1,6 @@
-//! Any bytes as a `.dat` or `.npy` file: what is read can be written and read again.
+//! See `src/targets/dat.rs`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use nnef_flatten::tensor::Tensor;
-use nnef_flatten_fuzz::bounded;
+use nnef_flatten_fuzz::{shared::bounded, targets::dat};
 
-fuzz_target!(|bytes: &[u8]| bounded(|| {
-    for read in [Tensor::from_dat, Tensor::from_npy] {
-        let Ok(tensor) = read(bytes) else { continue };
-        if let Ok(written) = tensor.to_dat() {
-            let again = Tensor::from_dat(&written).expect("what was written is read");
-            assert_eq!(again.shape(), tensor.shape());
-        }
-        let again = Tensor::from_npy(&tensor.to_npy()).expect("what was written is read");
-        assert_eq!((again.shape(), again.data().len()), (tensor.shape(), tensor.data().len()));
-    }
-}));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bounded(|| dat::target(bytes)));

@@ -1,11 +1,6 @@
-//! Generated documents with mistakes: what is accepted and flattened is accepted again, with all options.
+//! See `src/targets/law.rs`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use nnef_flatten_fuzz::mutants::{again, mutated};
-use nnef_flatten_fuzz::{bounded, choices, chosen};
+use nnef_flatten_fuzz::{shared::bounded, targets::law};
 
-fuzz_target!(|bytes: &[u8]| bounded(|| {
-    let (options, bytes) = chosen(bytes);
-    again(&mutated(&mut choices(bytes)), &options).expect("the same again");
-}));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bounded(|| law::target(bytes)));

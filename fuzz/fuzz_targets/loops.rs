@@ -1,25 +1,6 @@
-//! Any text as a network with loops: it is read, checked, unrolled and evaluated, or refused. What is unrolled is flat.
+//! See `src/targets/loops.rs`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use nnef_flatten::loops::Network;
-use nnef_flatten::source::Sources;
-use nnef_flatten_fuzz::common::{flat_text, run};
-use nnef_flatten_fuzz::{bounded, small};
+use nnef_flatten_fuzz::{shared::bounded, targets::loops};
 
-fuzz_target!(|bytes: &[u8]| bounded(|| {
-    let options = small().with(|o| {
-        o.unroll = true;
-        o.max_trips = Some(100);
-        o.max_bytes = 64 << 20;
-    });
-    let text = String::from_utf8_lossy(bytes).into_owned();
-    let (Some(net), _) = Network::read("fuzz", text, &mut Sources::new(), false) else { return };
-    let _ = (net.check(true), net.evaluate([], &options));
-    if let Ok(expansion) = net.unroll(&options) {
-        assert_eq!(expansion.graph.verify(), Vec::<String>::new());
-        let flat = flat_text(&expansion.graph);
-        let Ok(again) = run(&flat, &options) else { panic!("refused: {flat}") };
-        assert_eq!(flat_text(&again.graph), flat);
-    }
-}));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bounded(|| loops::target(bytes)));

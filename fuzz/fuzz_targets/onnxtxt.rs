@@ -1,20 +1,6 @@
-//! A model in the text notation is read, checked, flattened and drawn, or refused; what is printed reads back
-//! as the same model, and what is flat stays as it is.
+//! See `src/targets/onnxtxt.rs`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use nnef_flatten::onnx::Document;
-use nnef_flatten::source::Sources;
-use nnef_flatten_fuzz::{bounded, models, small};
+use nnef_flatten_fuzz::{shared::bounded, targets::onnxtxt};
 
-fuzz_target!(|bytes: &[u8]| bounded(|| {
-    let options = small();
-    let text = String::from_utf8_lossy(bytes);
-    let Some(model) = Document::parse("fuzz.onnxtxt", text, &mut Sources::new(), &options).0 else { return };
-    if let Ok((text, _)) = model.to_text(false) {
-        let (again, found) = Document::parse("printed.onnxtxt", &*text, &mut Sources::new(), &options);
-        let again = again.unwrap_or_else(|| panic!("{text}: {found}"));
-        assert_eq!(again.to_text(false).ok().map(|(text, _)| text), Some(text));
-    }
-    models::use_model(&model, &options);
-}));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bounded(|| onnxtxt::target(bytes)));

@@ -1,21 +1,6 @@
-//! Any bytes: reading, checking, formatting and expanding them ends without a panic.
+//! See `src/targets/text.rs`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use nnef_flatten::{Lower, check, expand, parse};
-use nnef_flatten_fuzz::{bounded, small};
+use nnef_flatten_fuzz::{shared::bounded, targets::text};
 
-fuzz_target!(|bytes: &[u8]| bounded(|| {
-    let options = small().with(|o| {
-        o.lower = Lower::All;
-        o.unroll = true;
-    });
-    let parsed = parse("fuzz", String::from_utf8_lossy(bytes).into_owned(), &options);
-    let _ = (check(&parsed.document, &options), expand(&parsed.document, &options));
-    if !parsed.diagnostics.has_errors() {
-        let once = parsed.document.format();
-        let again = parse("formatted", once.clone(), &options);
-        assert!(!again.diagnostics.has_errors(), "{once}");
-        assert_eq!(again.document.format(), once);
-    }
-}));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bounded(|| text::target(bytes)));
