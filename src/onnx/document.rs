@@ -319,7 +319,7 @@ impl Document {
     /// call first, such as `layer/attention` in `nnef_flatten.calls`.
     pub fn note_origins(&mut self) {
         if let Some(model) = self.model() {
-            provenance::annotate(model);
+            provenance::annotate(model, u64::MAX);
         }
     }
 
@@ -438,13 +438,12 @@ impl Document {
     ///
     /// Model and metadata take more memory than the options allow.
     pub(crate) fn note_origins_within(&mut self, options: &Options) -> Result<(), Box<Diagnostic>> {
-        if self.model().is_some_and(|model| provenance::size(model) > options.max_memory) {
+        if self.model().is_some_and(|model| !provenance::annotate(model, options.max_memory)) {
             let megabytes = options.max_memory >> 20;
             let message = format!("the nodes with their metadata take more than {megabytes} MB");
             let found = Diagnostic::new(Code::MemoryBudget, Self::nowhere(self.file), message);
             return Err(Box::new(found.help("raise the limit with --max-memory")));
         }
-        self.note_origins();
         Ok(())
     }
 

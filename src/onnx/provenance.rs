@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
-use super::inline::{add_metadata, each_node};
-use super::model::{AttributeValue, EncodedField, ExpandedCall, GraphProto, ModelProto, NodeProto, Wire};
+use super::inline::add_metadata;
+use super::model::{AttributeValue, EncodedField, ExpandedCall, ModelProto, NodeProto, Wire};
 use super::protobuf::fields::{entry, node};
 use super::protobuf::writer;
 use crate::source::names::{Name, Names};
@@ -16,31 +16,25 @@ const KEY: &str = "nnef_flatten.calls";
 const MAX_CALLS: usize = 16;
 
 /// Adds metadata to each node that was copied from a function: the functions that it comes from, the outermost call
-/// first, separated by `/`.
-pub(super) fn annotate(model: &mut ModelProto) {
+/// first, separated by `/`. Returns false, with a part of the metadata added, if the nodes of the model and their metadata
+/// take more than `limit` bytes.
+pub(super) fn annotate(model: &mut ModelProto, limit: u64) -> bool {
     let mut notes = Notes::new(model);
     let functions = model.functions.iter_mut().map(|function| &mut function.nodes);
-    for nodes in model.graph.iter_mut().map(|graph| &mut graph.nodes).chain(functions) {
-        notes.nodes(nodes);
-    }
+    let mut all = model.graph.iter_mut().map(|graph| &mut graph.nodes).chain(functions);
+    all.all(|nodes| notes.nodes(nodes, limit))
 }
 
-/// The bytes of the nodes of a model with their metadata.
-pub(super) fn size(model: &ModelProto) -> u64 {
-    const NOTE: usize = size_of::<Vec<EncodedField>>() + size_of::<EncodedField>() + 32;
-    let mut bytes = 0;
-    let functions = model.functions.iter().map(|function| &function.nodes);
-    for nodes in model.graph.iter().map(|graph| &graph.nodes).chain(functions) {
-        each_node(nodes, &mut |node| bytes += (node.bytes() + NOTE) as u64);
-    }
-    bytes + (model.calls.len() * (size_of::<ExpandedCall>() + size_of::<u32>())) as u64
-}
+/// The bytes of the metadata of a node.
+const NOTE: usize = size_of::<Vec<EncodedField>>() + size_of::<EncodedField>() + 32;
 
 /// The metadata of calls. Calls with the same chain of functions around them share it.
 struct Notes {
     /// The chain of each call.
     chains: Vec<u32>,
     notes: Vec<Option<Bytes>>,
+    /// The bytes of the calls, and of the nodes so far with their metadata.
+    bytes: u64,
 }
 
 impl Notes {
@@ -57,17 +51,21 @@ impl Notes {
             chains.push(chain);
         }
         let notes = (0..steps.len()).map(|chain| note(&model.names.texts, &steps, chain)).collect();
-        Notes { chains, notes }
+        let bytes = (model.calls.len() * (size_of::<ExpandedCall>() + size_of::<u32>())) as u64;
+        Notes { chains, notes, bytes }
     }
 
-    fn nodes(&mut self, nodes: &mut [NodeProto]) {
+    /// Adds metadata to nodes, and to those of their graphs, unless they take too many bytes. Returns whether they do not.
+    fn nodes(&mut self, nodes: &mut [NodeProto], limit: u64) -> bool {
         for node in nodes {
-            for attribute in &mut node.attributes {
-                match &mut attribute.value {
-                    AttributeValue::Graph(graph) => self.graph(graph),
-                    AttributeValue::Graphs(graphs) => graphs.iter_mut().for_each(|graph| self.graph(graph)),
-                    _ => {}
-                }
+            self.bytes += (node.bytes() + NOTE) as u64;
+            let within = self.bytes <= limit && node.attributes.iter_mut().all(|attribute| match &mut attribute.value {
+                AttributeValue::Graph(graph) => self.nodes(&mut graph.nodes, limit),
+                AttributeValue::Graphs(graphs) => graphs.iter_mut().all(|graph| self.nodes(&mut graph.nodes, limit)),
+                _ => true,
+            });
+            if !within {
+                return false;
             }
             let chain = self.chains.get(node.origin.index());
             if let Some(Some(bytes)) = chain.and_then(|chain| self.notes.get(*chain as usize)) {
@@ -75,10 +73,7 @@ impl Notes {
                 add_metadata(&mut node.rest, field);
             }
         }
-    }
-
-    fn graph(&mut self, graph: &mut GraphProto) {
-        self.nodes(&mut graph.nodes);
+        true
     }
 }
 
