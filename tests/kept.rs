@@ -1,6 +1,7 @@
 //! The inputs that earlier runs of the fuzz targets kept, and their seeds: each target runs on its own, as libFuzzer runs it.
 #![cfg(feature = "cli")]
 #![allow(dead_code)] // The targets use parts of the laws.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 #[allow(clippy::should_implement_trait)]
 mod common;

@@ -59,11 +59,14 @@ impl Notes {
     fn nodes(&mut self, nodes: &mut [NodeProto], limit: u64) -> bool {
         for node in nodes {
             self.bytes += (node.bytes() + NOTE) as u64;
-            let within = self.bytes <= limit && node.attributes.iter_mut().all(|attribute| match &mut attribute.value {
-                AttributeValue::Graph(graph) => self.nodes(&mut graph.nodes, limit),
-                AttributeValue::Graphs(graphs) => graphs.iter_mut().all(|graph| self.nodes(&mut graph.nodes, limit)),
-                _ => true,
-            });
+            let within = self.bytes <= limit
+                && node.attributes.iter_mut().all(|attribute| match &mut attribute.value {
+                    AttributeValue::Graph(graph) => self.nodes(&mut graph.nodes, limit),
+                    AttributeValue::Graphs(graphs) => {
+                        graphs.iter_mut().all(|graph| self.nodes(&mut graph.nodes, limit))
+                    }
+                    _ => true,
+                });
             if !within {
                 return false;
             }
