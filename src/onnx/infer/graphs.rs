@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::call::Known;
 use super::declared::{declared, of_constant};
-use super::engine::{Inference, InnerTypes};
+use super::engine::Inference;
 use super::facts::ValueType;
 use super::tables::{GraphTypes, InnerPlace, InnerTable};
 use crate::graph::names::NameId;
@@ -65,10 +65,7 @@ impl<'m> Inference<'m> {
     /// Infers the results of nodes.
     pub(super) fn nodes(&mut self, nodes: &'m [NodeProto], declared: &DeclaredTypes<'m>, inner: &mut InnerTable) {
         for (i, node) in nodes.iter().enumerate() {
-            let graphs: InnerTypes = self.node(node, declared);
-            for ((_, attribute, position), types) in graphs {
-                inner.insert((i, attribute, position), types);
-            }
+            inner.add(i, self.node(node, declared));
         }
     }
 

@@ -37,8 +37,19 @@ pub(crate) struct InnerTable {
 }
 
 impl InnerTable {
+    /// Adds the types of the graphs of a node, whose index in their places is not set.
+    pub(super) fn add(&mut self, node: usize, graphs: Vec<(InnerPlace, GraphTypes)>) {
+        if self.rows.is_empty() {
+            // Most graphs have no other node with graphs.
+            self.rows.reserve_exact(graphs.len());
+        }
+        for ((_, attribute, position), types) in graphs {
+            self.insert((node, attribute, position), types);
+        }
+    }
+
     /// Adds the types of a graph; of two graphs of one place, the last one counts.
-    pub(super) fn insert(&mut self, place: InnerPlace, types: GraphTypes) {
+    fn insert(&mut self, place: InnerPlace, types: GraphTypes) {
         // Nodes are mostly visited in order.
         let found = match self.rows.last() {
             Some(last) if last.0 >= place => self.rows.binary_search_by_key(&place, |row| row.0),

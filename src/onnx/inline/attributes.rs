@@ -144,7 +144,7 @@ impl Expansion<'_> {
         let inputs = rename(self, &graph.inputs);
         let value_info = if call.typed { rename(self, &graph.value_info) } else { Vec::new() };
         value_info.iter().for_each(|value| self.declared.add(value));
-        let mut target = CopyTarget { nodes: Vec::new(), value_info };
+        let mut target = CopyTarget { nodes: Vec::with_capacity(graph.nodes.len()), value_info };
         if self.has_control {
             self.known.note_declared(&inputs, &initializers, &target.value_info);
         }
