@@ -136,6 +136,22 @@ fn a_folder_with_another_model_names_it() {
 }
 
 #[test]
+fn strings_of_models_do_not_make_them_pictures() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"<ir_version: 10, opset_import: ["" : 21], producer_name: "<svg">
+        g (float[2] x) => (float[2] y) { y = Neg (x) }"#;
+    std::fs::write(folder.path().join("a.onnxtxt"), text).unwrap();
+    let (code, _, err) = run(folder.path(), &["a.onnxtxt", "-o", "a.onnx"], b"");
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = run(folder.path(), &["check", "a.onnx"], b"");
+    assert_eq!(code, 0, "{err}");
+    for picture in ["<svg/>", "<?xml version='1.0'?>\n<svg/>", "<!-- drawn -->\n<svg/>"] {
+        let (code, _, err) = run(folder.path(), &["-"], picture.as_bytes());
+        assert!(code == 1 && err.contains("a picture (SVG)"), "{err}");
+    }
+}
+
+#[test]
 fn results_do_not_depend_on_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("g.nnef");

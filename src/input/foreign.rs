@@ -60,7 +60,7 @@ static FORMATS: &[Format] = &[
     Format::new("a model of OpenVINO (XML)", |start| {
         tag(start, "<net ") || tag(start, "<?xml") && start.text().contains("<net ")
     }),
-    Format::new("a picture (SVG)", |start| start.text().contains("<svg")),
+    Format::new("a picture (SVG)", svg),
     Format::new("XML", |start| tag(start, "<?xml")),
     Format::new("arrays of NumPy (.npz)", |start| zipped(start, &[".npy"]))
         .help("they are values of inputs")
@@ -132,6 +132,12 @@ fn tag(start: &Start, tag: &str) -> bool {
 
 fn html(start: &Start) -> bool {
     ["<!doctype html", "<html", "<head", "<body"].iter().any(|text| tag(start, text))
+}
+
+/// Other inputs may have the tag in their strings.
+fn svg(start: &Start) -> bool {
+    let before = ["<?xml", "<!doctype svg", "<!--"];
+    tag(start, "<svg") || before.iter().any(|text| tag(start, text)) && start.text().contains("<svg")
 }
 
 /// Whether the first file of a ZIP archive has a name that ends like this.
