@@ -20,54 +20,22 @@ pub(crate) trait ByteSink: Write {
     }
 }
 
+/// An output that is not known to be a file.
+impl ByteSink for &mut (dyn Write + '_) {}
+
 impl ByteSink for Vec<u8> {}
 
-/// An output that is not known to be a file.
-pub(crate) struct PlainSink<W>(pub(crate) W);
-
-impl<W: Write> Write for PlainSink<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-impl<W: Write> ByteSink for PlainSink<W> {}
-
 /// A file, with a buffer before it.
-pub(crate) struct FileSink<'f>(BufWriter<Metered<&'f File>>);
-
-impl<'f> FileSink<'f> {
-    /// An output into a file, at its position.
-    pub(crate) fn new(file: &'f File) -> Self {
-        FileSink(BufWriter::with_capacity(BUFFER, Metered(file)))
-    }
-}
-
-impl Write for FileSink<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
+pub(crate) type FileSink<'f> = BufWriter<Metered<&'f File>>;
 
 impl ByteSink for FileSink<'_> {
     fn file(&mut self) -> io::Result<Option<&File>> {
-        self.0.flush()?;
-        Ok(Some(self.0.get_ref().0))
+        self.flush()?;
+        Ok(Some(self.get_ref().0))
     }
+}
+
+/// An output into a file, at its position.
+pub(crate) fn into_file(file: &File) -> FileSink<'_> {
+    BufWriter::with_capacity(BUFFER, Metered(file))
 }

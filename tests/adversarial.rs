@@ -6,6 +6,8 @@
 #![cfg(all(target_os = "linux", feature = "cli"))]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+#[path = "common/archives.rs"]
+mod archives;
 mod common;
 #[path = "common/measured.rs"]
 mod measured;
@@ -17,6 +19,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use archives::entry;
 use common::{HEADER, Random};
 use measured::measured;
 use nnef_flatten::tensor::Tensor;
@@ -286,24 +289,6 @@ fn spliced(mut bytes: Vec<u8>, random: &mut Random) -> Vec<u8> {
 fn mutants(random: &mut Random) -> Input {
     let example = EXAMPLES[random.below(EXAMPLES.len())].as_bytes().to_vec();
     Input { ending: "nnef", bytes: spliced(example, random), calls: TEXT_CALLS }
-}
-
-/// An entry of an archive, whose header may say anything.
-fn entry(archive: &mut Vec<u8>, name: &str, kind: u8, size: u64, content: &[u8]) {
-    let mut header = [0u8; 512];
-    let length = name.len().min(99);
-    header[..length].copy_from_slice(&name.as_bytes()[..length]);
-    header[100..108].copy_from_slice(b"0000644\0");
-    header[124..136].copy_from_slice(format!("{size:011o}\0").as_bytes());
-    header[136..148].copy_from_slice(b"00000000000\0");
-    header[156] = kind;
-    header[257..265].copy_from_slice(b"ustar\x0000");
-    header[148..156].fill(b' ');
-    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
-    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
-    archive.extend_from_slice(&header);
-    archive.extend_from_slice(content);
-    archive.resize(archive.len().next_multiple_of(512), 0);
 }
 
 /// Archives of models, packed or not, with all that one may claim in them.

@@ -3,6 +3,8 @@
 #![allow(dead_code)] // The targets use parts of the laws.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+#[path = "common/archives.rs"]
+mod archives;
 #[allow(clippy::should_implement_trait)]
 mod common;
 #[path = "laws/documents.rs"]

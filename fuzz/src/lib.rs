@@ -1,5 +1,7 @@
 //! The fuzz targets, and what they share.
 
+#[path = "../../tests/common/archives.rs"]
+pub mod archives;
 #[path = "../../tests/common/mod.rs"]
 #[allow(clippy::should_implement_trait)]
 pub mod common;

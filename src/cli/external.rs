@@ -12,7 +12,6 @@ use crate::input::opened::Opened;
 use crate::input::table::onnx::{UNKNOWN, warn_left};
 use crate::model::{self, Content, Model, Target};
 use crate::onnx::{Document, ExternalFile};
-use crate::sink::PlainSink;
 use crate::write::Notation;
 
 use super::io::{self, Writing};
@@ -106,7 +105,7 @@ impl<'o> OutputPlace<'o> {
             OutputPlace::Stdout => io::write_stdout(content),
             OutputPlace::File(path, others) => io::write_file_beside(path, others, content),
             OutputPlace::Whole(target, name, model) => {
-                let mut content = |out: &mut dyn std::io::Write| content(&mut PlainSink(out));
+                let mut content = |mut out: &mut dyn std::io::Write| content(&mut out);
                 // Programs add data at the end of such files, which must not change those of the input.
                 let content = Content { hidden: true, document: name, linked: false, ..Content::new(&mut content) };
                 models::write(target, content.with_files(model))

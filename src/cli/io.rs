@@ -9,7 +9,7 @@ use crate::files;
 use crate::input::Refusal;
 use crate::input::text::{self, Text};
 use crate::progress::{self, Metered, Phase};
-use crate::sink::{ByteSink, FileSink, PlainSink};
+use crate::sink::{self, ByteSink};
 use crate::source::{Location, Span};
 
 use super::interrupt;
@@ -128,10 +128,10 @@ pub(crate) fn write_stdout(content: Writing) -> Result<(), Failure> {
         progress::enter(Phase::Writing);
         Box::new(Metered(stdout))
     };
-    let mut out = PlainSink(BufWriter::with_capacity(1 << 16, stdout));
-    let result = content(&mut out).and_then(|()| out.flush());
+    let mut out = BufWriter::with_capacity(1 << 16, stdout);
+    let result = content(&mut (&mut out as &mut dyn Write)).and_then(|()| out.flush());
     // After a failure, dropping the buffer must not try to write the rest.
-    let _ = out.0.into_parts();
+    let _ = out.into_parts();
     result.map_err(|error| failure("<stdout>", &error))
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn write_file_beside(path: &Path, others: &[files::Beside], content: 
 
 fn fill(file: &File, content: Writing) -> io::Result<()> {
     progress::enter(Phase::Writing);
-    let mut out = FileSink::new(file);
+    let mut out = sink::into_file(file);
     content(&mut out)?;
     out.flush()
 }

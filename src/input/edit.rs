@@ -8,7 +8,7 @@ use crate::diagnostics::Diagnostics;
 use crate::graph::stats::Stats;
 use crate::onnx::Document;
 use crate::pnnx::data::Archive;
-use crate::sink::{ByteSink, PlainSink};
+use crate::sink::ByteSink;
 use crate::source::Sources;
 use crate::write::OnnxForm;
 
@@ -78,7 +78,7 @@ impl Edited {
                 let InlinedModel { sources, mut found, document, .. } = *model;
                 let flat = document.zip(form);
                 let flat = flat.and_then(|(document, form)| FlatModel::new(document, form, strict, &mut found));
-                flat.filter(|_| !found.has_errors()).map_or(Ok(()), |flat| flat.write(&mut PlainSink(out)))?;
+                flat.filter(|_| !found.has_errors()).map_or(Ok(()), |flat| flat.write(&mut &mut *out))?;
                 Ok(Findings::new(sources, found))
             }
             Edited::File(File { sources, found, text, .. }) => {

@@ -3,25 +3,15 @@
 use std::io::Write;
 use std::path::Path;
 
+use crate::archives::entry;
 use crate::shared::small;
 use nnef_flatten::diagnostics::Diagnostics;
 use nnef_flatten::model::{Limits, Model};
 use nnef_flatten::{expand, parse};
 
-/// The header of an entry in an archive, and its content.
-fn entry(archive: &mut Vec<u8>, name: &str, content: &[u8]) {
-    let mut header = [0u8; 512];
-    header[..name.len()].copy_from_slice(name.as_bytes());
-    header[100..108].copy_from_slice(b"0000644\0");
-    header[124..136].copy_from_slice(format!("{:011o}\0", content.len()).as_bytes());
-    header[156] = b'0';
-    header[257..265].copy_from_slice(b"ustar\x0000");
-    header[148..156].fill(b' ');
-    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
-    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
-    archive.extend_from_slice(&header);
-    archive.extend_from_slice(content);
-    archive.resize(archive.len().next_multiple_of(512), 0);
+/// Adds a file to an archive.
+fn file(archive: &mut Vec<u8>, name: &str, content: &[u8]) {
+    entry(archive, name, b'0', content.len() as u64, content);
 }
 
 /// A model whose files have these bytes, divided by zero bytes.
@@ -30,8 +20,8 @@ fn archive(bytes: &[u8]) -> Vec<u8> {
     let mut parts = bytes.splitn(3, |byte| *byte == 0);
     for name in ["graph.quant", "graph.nnef", "v.dat"] {
         match (name, parts.next().unwrap_or_default()) {
-            ("graph.nnef", []) => entry(&mut archive, name, GRAPH.as_bytes()),
-            (name, content) => entry(&mut archive, name, content),
+            ("graph.nnef", []) => file(&mut archive, name, GRAPH.as_bytes()),
+            (name, content) => file(&mut archive, name, content),
         }
     }
     archive.resize(archive.len() + 1024, 0);
