@@ -64,7 +64,8 @@ fn exact(graph: &Graph, operation: &Operation) -> Option<(Op, OperandForm)> {
     let name = graph.operation_name(operation);
     let is_number = || {
         let first = graph.keys(operation).iter().position(|key| *key == Key::Param(0));
-        first.is_some_and(|at| literal(graph, graph.operand(operation, at)).is_some_and(|number| !number.is_nan()))
+        let is_nan = |number| matches!(number, Literal::Float(number) if number.is_nan());
+        first.is_some_and(|at| literal(graph, graph.operand(operation, at)).is_some_and(|number| !is_nan(number)))
     };
     let is_root = || match graph.operand(operation, 0) {
         Operand::Tensor(radicand) => graph.never_negative(radicand),
@@ -201,7 +202,11 @@ impl<'g> Fusion<'g> {
                 continue;
             }
             let term = match (operand, literal(self.graph, operand)) {
-                (_, Some(value)) => Term::Literal(Literal::Float(value)),
+                // Beside integers, a float would make the result one of floats.
+                (_, Some(Literal::Int(value))) if !has_integers(self.graph, operation) => {
+                    Term::Literal(Literal::Float(value as f64))
+                }
+                (_, Some(value)) => Term::Literal(value),
                 (Operand::Tensor(tensor), None) => Term::Argument(inputs.insert_full(tensor).0 as u64),
                 _ => Term::Literal(Literal::None),
             };
@@ -211,17 +216,17 @@ impl<'g> Fusion<'g> {
     }
 }
 
-/// The value of a literal number, or of a constant of rank 0.
-fn literal(graph: &Graph, operand: Operand) -> Option<f64> {
+/// A literal number, or a constant of rank 0.
+fn literal(graph: &Graph, operand: Operand) -> Option<Literal> {
     match operand {
-        Operand::Value(Value::Scalar(value)) => Some(*value),
-        Operand::Value(Value::Int(value)) => Some(*value as f64),
+        Operand::Value(Value::Scalar(value)) => Some(Literal::Float(*value)),
+        Operand::Value(Value::Int(value)) => Some(Literal::Int(*value)),
         Operand::Tensor(tensor) => {
             let constant = graph.producer(tensor).filter(|operation| graph.operation_name(operation) == CONSTANT)?;
             graph.shape(tensor).filter(|shape| shape.rank() == 0)?;
             match graph.attribute(constant, "value")? {
-                Value::Scalars(items) => items.first().copied(),
-                Value::Integers(items) => items.first().map(|item| *item as f64),
+                Value::Scalars(items) => items.first().copied().map(Literal::Float),
+                Value::Integers(items) => items.first().copied().map(Literal::Int),
                 _ => None,
             }
         }
@@ -229,13 +234,19 @@ fn literal(graph: &Graph, operand: Operand) -> Option<f64> {
     }
 }
 
+/// Whether an operation has operands that are tensors of integers.
+fn has_integers(graph: &Graph, operation: &Operation) -> bool {
+    let is_integer =
+        |operand| matches!(operand, Operand::Tensor(tensor) if graph.dtype(tensor) == Some(Primitive::Integer));
+    graph.operands_of(operation).any(is_integer)
+}
+
 /// Whether an operation is unchanged if operands are broadcast with the last axes aligned: operands of lower rank must
 /// have one item.
 fn is_fusible(graph: &Graph, operation: &Operation, op: Op) -> bool {
     // Of integers, NNEF has quotients and powers that are integers.
-    let whole = |operand: Operand| matches!(operand, Operand::Tensor(tensor) if graph.dtype(tensor) == Some(Primitive::Integer));
     let is_real = matches!(op.meaning(), Meaning::Floats(_) | Meaning::Power);
-    if is_real && graph.operands_of(operation).any(whole) {
+    if is_real && has_integers(graph, operation) {
         return false;
     }
     let single = matches!(graph.outputs_of(operation).next(), Some(Output::Tensor(_)));

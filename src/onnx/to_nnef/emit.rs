@@ -11,7 +11,7 @@ use crate::Options;
 use crate::diagnostics::too_many;
 use crate::graph::names::NameId;
 use crate::graph::standard::{CONSTANT, VARIABLE};
-use crate::graph::{Shape, TensorId, Value};
+use crate::graph::{Shape, TensorId, Value, constant};
 use crate::library::assembly::Assembly;
 use crate::library::build::{Builder, Results};
 use crate::library::distinct::Distinct;
@@ -60,11 +60,13 @@ pub(super) fn text(text: &str) -> Value {
     Value::String(text.into())
 }
 
-/// The number that is written for a float of fewer than 64 bits: the shortest one that is read as this float.
+/// The number that is written for an item: of a float of fewer than 64 bits the shortest one that is read as this float,
+/// of others the item itself.
 pub(super) fn shortest(dtype: DType, value: f64) -> f64 {
     match dtype {
         DType::Float64 => value,
-        _ => (value as f32).to_string().parse().unwrap_or(value),
+        dtype if dtype.is_float() => constant::shortest(value as f32),
+        _ => value,
     }
 }
 

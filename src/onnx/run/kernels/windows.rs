@@ -208,10 +208,10 @@ fn fitted(
         Padding::Given | Padding::Valid => {
             let pads = if padding == Padding::Valid { (0, 0) } else { (before, after) };
             let room = extent.checked_add(pads.0)?.checked_add(pads.1)?.checked_sub(covered)?;
-            let whole = room / step + 1;
-            // A further window must begin in the input or in the padding before it.
-            let more = ceil && room % step != 0 && whole.checked_mul(step)? < extent.checked_add(pads.0)?;
-            (if room < 0 { None } else { Some(whole + i64::from(more)) }?, pads)
+            let whole = room.div_euclid(step) + 1;
+            // A further window must begin in the input or in the padding before it. It may be the only one.
+            let more = ceil && room.rem_euclid(step) != 0 && whole.checked_mul(step)? < extent.checked_add(pads.0)?;
+            (Some(whole + i64::from(more)).filter(|&output| output > 0)?, pads)
         }
     };
     Some(WindowAxis { input, output: usize::try_from(output).ok()?, size, stride, dilation, before, after })

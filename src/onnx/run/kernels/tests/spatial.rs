@@ -49,6 +49,9 @@ fn pools_take_items_in_the_operand() {
         &[1, 1, 2, 2],
         &[5.0, 6.0, 8.0, 9.0],
     );
+    // The only window is one that was added, since none fits.
+    let larger = "y = AveragePool <kernel_shape = [4,4], strides = [3,3], ceil_mode = 1> (x)";
+    check(22, X, larger, &[1, 1, 1, 1], &[5.0]);
     let gaps = "y = AveragePool <kernel_shape = [1], strides = [3], auto_pad = \"SAME_UPPER\"> (x)";
     check(22, "float[1,1,6] x = {1,2,3,4,5,6}", gaps, &[1, 1, 2], &[2.0, 5.0]);
     let indices = &results(22, X, "y, i = MaxPool <kernel_shape = [2,2], storage_order = 1> (x)")[1];
