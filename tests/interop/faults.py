@@ -151,7 +151,9 @@ def whole_calls(options, table, result, right):
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         trial(options, table, "files of limited size", result, right, "%d bytes" % size, limits=file_size)
-    for size in (24, 32, 48, 64, 96, 128, 256):
+    # What is not the program itself: with less than 10 MiB its libraries are not loaded.
+    program = -(-os.path.getsize(options.bin) // (1 << 20))
+    for size in (program + more for more in (10, 16, 32, 48, 80, 112, 240)):
         limit = limited(resource.RLIMIT_AS, size << 20)
         trial(options, table, "address space of limited size", result, right, "%d MiB" % size, limits=limit)
 
