@@ -278,3 +278,6 @@ pub(crate) fn slice(base: &mut Value, begin: Option<&Value>, end: Option<&Value>
     list.narrow(begin.min(end), end);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
