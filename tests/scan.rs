@@ -1,5 +1,5 @@
 //! Unrolling `tract_core_scan`: results, reasons why a scan is kept, and equal outputs.
-#![cfg(feature = "eval")]
+#![cfg(feature = "model")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod corpus;
