@@ -21,3 +21,14 @@ fn integers_truncate_towards_zero() {
     assert!(integer(&Value::Scalar(1e30)).is_err());
     assert!(integer(&Value::Scalar(f64::NAN)).is_err());
 }
+
+#[test]
+fn integers_are_read_from_digits() {
+    let of_text = |text: &str| integer(&Value::String(List::from_text(text, None)));
+    for (text, wanted) in [("12", 12), ("-3", -3), ("0", 0), ("007", 7), ("-9223372036854775808", i64::MIN)] {
+        assert_eq!(of_text(text).unwrap().as_int(), Some(wanted), "{text}");
+    }
+    for text in ["", "-", "+1", "1.5", "1e3", "--1", " 1", "9223372036854775808"] {
+        assert!(of_text(text).is_err(), "{text}");
+    }
+}
