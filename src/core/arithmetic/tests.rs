@@ -151,7 +151,7 @@ fn lists_are_joined_repeated_and_searched() {
         (In, &string("a"), &string("ab"), mistyped),
         (Eq, &pair, &pair, "true"),
         (Ne, &pair, &pair, "false"),
-        (Eq, &pair, &array(&[one.clone()]), "false"),
+        (Eq, &pair, &array(std::slice::from_ref(&one)), "false"),
         (Eq, &pair, &array(&[one.clone(), one.clone()]), "false"),
         (Eq, &array(&[]), &array(&[]), "true"),
         (Eq, &string("ab"), &string("ab"), "true"),
