@@ -20,7 +20,7 @@ use crate::graph::{Graph, Key, Operand, Operation, Primitive, TensorId, Value};
 use crate::parts::TRANSLATION;
 use crate::source::Location;
 use crate::source::literals::{push_int, push_scalar};
-use crate::tensor::{DType, Data, Tensor, TensorError, volume};
+use crate::tensor::{Element, Tensor, TensorError, volume};
 
 impl PnnxModel {
     /// The model of a graph that [`check`] accepts, without the data of variables.
@@ -179,31 +179,25 @@ pub(crate) fn data(graph: &Graph, variables: &dyn Variables) -> Result<(StoredDa
     Ok((if members.is_empty() { None } else { Some(archive?) }, missing))
 }
 
-/// The tensor of a constant; a single item is repeated to its shape.
+/// The tensor of a constant.
 fn constant(graph: &Graph, operation: &Operation, shape: &[usize]) -> Option<Tensor> {
-    let count = volume(shape)?;
-    let data = match graph.attribute(operation, "value")? {
+    match graph.attribute(operation, "value")? {
         // Not all integers are floats.
-        Value::Integers(items) => integers(items, count),
-        Value::Int(item) => integers(&[*item], count),
-        Value::Scalars(items) => Data::from_floats(DType::Float64, repeated(items, count)),
-        Value::Array(items) => {
-            let items: Vec<f64> = items.iter().map(number).collect::<Option<_>>()?;
-            Data::from_floats(DType::Float64, repeated(&items, count))
-        }
-        single => Data::from_floats(DType::Float64, repeated(&[number(single)?], count)),
+        Value::Integers(items) => filled(shape, items),
+        Value::Int(item) => filled(shape, &[*item]),
+        Value::Scalars(items) => filled(shape, items),
+        Value::Array(items) => filled(shape, &items.iter().map(number).collect::<Option<Vec<f64>>>()?),
+        single => filled(shape, &[number(single)?]),
+    }
+}
+
+/// A tensor of these items; a single one is repeated to its shape.
+fn filled<T: Element>(shape: &[usize], items: &[T]) -> Option<Tensor> {
+    let items = match items {
+        [one] => vec![*one; volume(shape)?],
+        _ => items.to_vec(),
     };
-    Tensor::new(shape, data)
-}
-
-fn integers(items: &[i64], count: usize) -> Data {
-    Data::from_wide(DType::Int64, repeated(items, count).map(i128::from))
-}
-
-/// Items, a single one as often as there are to be.
-fn repeated<T: Copy>(items: &[T], count: usize) -> impl Iterator<Item = T> {
-    let times = if items.len() == 1 { count } else { 1 };
-    items.iter().copied().cycle().take(items.len().saturating_mul(times))
+    Tensor::of(shape, items).ok()
 }
 
 fn number(value: &Value) -> Option<f64> {
