@@ -139,7 +139,7 @@ pub(crate) enum Command {
     ///
     /// Names of inner tensors do not count. Inputs in notations with other operations are compared as graphs of NNEF.
     Diff(Diff),
-    /// Evaluate a document, a file of PNNX or a network with loops on given inputs.
+    /// Evaluate a document, a model of ONNX, a file of PNNX or a network with loops on given inputs.
     Run(Run),
     /// Show where the elements of an array are in memory: shapes and layouts of XLA.
     #[command(after_long_help = layout::EXAMPLES, override_usage = layout::USAGE)]
