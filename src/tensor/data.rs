@@ -296,19 +296,27 @@ impl Data {
 
     /// Converts floats to elements of a type: rounded, with an imaginary part of 0, or as text.
     pub(crate) fn from_floats(dtype: DType, items: impl Iterator<Item = f64>) -> Data {
-        match dtype {
-            DType::Float32 => Data::Float32(items.map(|x| x as f32).collect()),
-            DType::Float64 => Data::Float64(items.collect()),
-            DType::Int32 => Data::Int32(items.map(|x| x as i32).collect()),
-            DType::Int64 => Data::Int64(items.map(|x| x as i64).collect()),
-            DType::Bool => Data::Bool(items.map(|x| x != 0.0).collect()),
-            DType::Narrow(format) => Data::Narrow(format, items.map(|x| format.round(x)).collect()),
-            DType::Small(integer) => Data::Small(integer, items.map(|x| integer.wrap(x as i64 as i32)).collect()),
-            DType::Uint32 => Data::Uint32(items.map(|x| x as u32).collect()),
-            DType::Uint64 => Data::Uint64(items.map(|x| x as u64).collect()),
-            DType::Complex64 => Data::Complex64(items.map(|x| [x as f32, 0.0]).collect()),
-            DType::Complex128 => Data::Complex128(items.map(|x| [x, 0.0]).collect()),
-            DType::Text => Data::Text(items.map(|x| x.to_string().into()).collect()),
+        let mut data = Data::zeros(dtype, 0);
+        data.reserve(items.size_hint().0);
+        in_blocks(items, |block| data.append_floats(block));
+        data
+    }
+
+    fn append_floats(&mut self, items: &[f64]) {
+        let items = items.iter().copied();
+        match self {
+            Data::Float32(all) => all.extend(items.map(|x| x as f32)),
+            Data::Float64(all) => all.extend(items),
+            Data::Int32(all) => all.extend(items.map(|x| x as i32)),
+            Data::Int64(all) => all.extend(items.map(|x| x as i64)),
+            Data::Bool(all) => all.extend(items.map(|x| x != 0.0)),
+            Data::Narrow(format, all) => all.extend(items.map(|x| format.round(x))),
+            Data::Small(integer, all) => all.extend(items.map(|x| integer.wrap(x as i64 as i32))),
+            Data::Uint32(all) => all.extend(items.map(|x| x as u32)),
+            Data::Uint64(all) => all.extend(items.map(|x| x as u64)),
+            Data::Complex64(all) => all.extend(items.map(|x| [x as f32, 0.0])),
+            Data::Complex128(all) => all.extend(items.map(|x| [x, 0.0])),
+            Data::Text(all) => all.extend(items.map(|x| Arc::from(x.to_string()))),
         }
     }
 
@@ -322,15 +330,39 @@ impl Data {
 
     /// Converts integers to elements of a type: those of integer types keep the lowest bits.
     pub(crate) fn from_wide(dtype: DType, items: impl Iterator<Item = i128>) -> Data {
-        match dtype {
-            DType::Int32 => Data::Int32(items.map(|x| x as i32).collect()),
-            DType::Int64 => Data::Int64(items.map(|x| x as i64).collect()),
-            DType::Small(integer) => Data::Small(integer, items.map(|x| integer.wrap(x as i32)).collect()),
-            DType::Uint32 => Data::Uint32(items.map(|x| x as u32).collect()),
-            DType::Uint64 => Data::Uint64(items.map(|x| x as u64).collect()),
-            DType::Bool => Data::Bool(items.map(|x| x != 0).collect()),
-            DType::Text => Data::Text(items.map(|x| x.to_string().into()).collect()),
-            other => Data::from_floats(other, items.map(|x| x as f64)),
+        let mut data = Data::zeros(dtype, 0);
+        data.reserve(items.size_hint().0);
+        in_blocks(items, |block| data.append_wide(block));
+        data
+    }
+
+    fn append_wide(&mut self, items: &[i128]) {
+        let items = items.iter().copied();
+        match self {
+            Data::Int32(all) => all.extend(items.map(|x| x as i32)),
+            Data::Int64(all) => all.extend(items.map(|x| x as i64)),
+            Data::Small(integer, all) => all.extend(items.map(|x| integer.wrap(x as i32))),
+            Data::Uint32(all) => all.extend(items.map(|x| x as u32)),
+            Data::Uint64(all) => all.extend(items.map(|x| x as u64)),
+            Data::Bool(all) => all.extend(items.map(|x| x != 0)),
+            Data::Text(all) => all.extend(items.map(|x| Arc::from(x.to_string()))),
+            other => in_blocks(items.map(|x| x as f64), |block| other.append_floats(block)),
         }
     }
+}
+
+/// Passes items on in blocks. What depends on the type of the elements is then compiled once, not for each iterator, of
+/// which there are a hundred.
+fn in_blocks<T: Copy + Default>(items: impl Iterator<Item = T>, mut take: impl FnMut(&[T])) {
+    const BLOCK: usize = 64;
+    let (mut block, mut filled) = ([T::default(); BLOCK], 0);
+    items.for_each(|item| {
+        block[filled] = item;
+        filled += 1;
+        if filled == BLOCK {
+            take(&block);
+            filled = 0;
+        }
+    });
+    take(&block[..filled]);
 }

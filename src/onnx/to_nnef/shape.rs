@@ -112,7 +112,9 @@ impl Emitter<'_> {
             return Err(NodeRefusal::from(format!("it converts to {}, which NNEF does not have", to.name())));
         }
         if class(x.dtype) == class(to) {
-            return Ok(FlatTensor { dtype: to, ..x });
+            let within = |of: DType| of.range().zip(to.range()).is_none_or(|(of, to)| to.0 <= of.0 && of.1 <= to.1);
+            let converted = FlatTensor { dtype: to, ..x };
+            return if within(x.dtype) { Ok(converted) } else { self.wrapped(converted) };
         }
         if !self.has_registries() {
             return self.add("cast", [Value::Tensor(x.id)], to);
@@ -123,5 +125,17 @@ impl Emitter<'_> {
             _ => "f32",
         };
         self.add("tract_core_cast", [Value::Tensor(x.id), super::emit::text(name)], to)
+    }
+
+    /// Integers modulo the range of their type, if it has fewer than 32 bits or no sign: operations of NNEF are on integers of one
+    /// width, and those of ONNX keep the lowest bits. Wider ones are taken to stay in their range.
+    pub(super) fn wrapped(&mut self, x: FlatTensor) -> Lowered<FlatTensor> {
+        let (DType::Small(_) | DType::Uint32, Some((low, high))) = (x.dtype, x.dtype.range()) else { return Ok(x) };
+        let count = high - low + 1;
+        let from_low = if low == 0 { x } else { self.formula(&format!("sub(@0,{low})"), &[x])? };
+        // Integers are divided towards zero, so that the remainder has the sign of the dividend.
+        let rest = self.formula(&format!("sub(@0,mul(div(@0,{count}),{count}))"), &[from_low])?;
+        let rest = self.formula(&format!("select(lt(@0,0),add(@0,{count}),@0)"), &[rest])?;
+        if low == 0 { Ok(rest) } else { self.formula(&format!("add(@0,{low})"), &[rest]) }
     }
 }

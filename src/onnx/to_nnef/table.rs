@@ -79,8 +79,8 @@ pub(super) static RULES: &[RuleRow] = &[
     by_item("Xor"),
     // NnefItem by item, with attributes or any number of operands.
     row("BitShift", elementwise::bit_shift, "`tract_shl`, `tract_shr`"),
-    row("Cast", elementwise::cast, "`cast`, or nothing between widths"),
-    row("CastLike", elementwise::cast_like, "`cast`, or nothing between widths"),
+    row("Cast", elementwise::cast, "`cast`, a remainder for fewer bits, else nothing between widths"),
+    row("CastLike", elementwise::cast_like, "`cast`, a remainder for fewer bits, else nothing between widths"),
     row("Celu", elementwise::celu, "a formula"),
     row("Clip", elementwise::clip, "`min`, `max`"),
     row("Dropout", elementwise::dropout, "nothing"),

@@ -1,6 +1,6 @@
 //! Operators that compute each item from the items of the operands at its place.
 
-use crate::dictionary::{self, Kernel, Vocabulary, elementwise as meanings};
+use crate::dictionary::{self, Arith, Kernel, Row, Vocabulary, elementwise as meanings};
 use crate::onnx::run::dtype_of;
 use crate::onnx::to_nnef::formula::FormulaTerm;
 use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, counts};
@@ -16,7 +16,16 @@ pub(in crate::onnx::to_nnef) fn meaning(line: &mut NodeLine) -> NodeResults {
     // An operation on scalars of the standard is not defined for integers.
     let scalars = matches!(row.kernel, Some(Kernel::Float(..) | Kernel::Floats(_)));
     let terms = if scalars { in_scalars(line, terms)? } else { terms };
-    flat(line.emit.meaning(row, &terms)?)
+    match line.emit.meaning(row, &terms)? {
+        FormulaTerm::FlatTensor(result) if leaves_range(row) => one(line.emit.wrapped(result)?),
+        result => flat(result),
+    }
+}
+
+/// Whether a result may be out of the range of integers, of which the operands are.
+fn leaves_range(row: &Row) -> bool {
+    let arithmetic = matches!(row.kernel, Some(Kernel::Arithmetic(Arith::Add | Arith::Sub | Arith::Mul | Arith::Div)));
+    arithmetic || [meanings::NEG.name, meanings::ABS.name].contains(&row.name)
 }
 
 /// Converts operands with integers to scalars.
@@ -171,7 +180,8 @@ pub(in crate::onnx::to_nnef) fn bit_shift(line: &mut NodeLine) -> NodeResults {
     let operation = line.emit.registry(operation)?;
     let rank = line.rank(0)?.max(line.rank(1)?);
     let (x, y) = (line.raised(0, rank)?, line.raised(1, rank)?);
-    one(line.emit.on(operation, x, [crate::graph::Value::Tensor(y.id)])?)
+    let shifted = line.emit.on(operation, x, [crate::graph::Value::Tensor(y.id)])?;
+    one(line.emit.wrapped(shifted)?)
 }
 
 /// The complement of an integer; that of an unsigned one is counted from the largest one.
