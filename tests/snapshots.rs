@@ -53,7 +53,7 @@ impl Case {
         let mut options = Options::default();
         let mut about = false;
         for line in head.lines() {
-            let (key, value) = line.split_once(": ").ok_or_else(|| format!("`{line}` is no `key: value`"))?;
+            let (key, value) = line.split_once(": ").ok_or_else(|| format!("`{line}` is not `key: value`"))?;
             let number = || value.parse::<u64>().map_err(|error| format!("{line}: {error}"));
             match (key, value) {
                 ("about", _) => about = true,
@@ -166,7 +166,7 @@ fn cases_with_mistakes_are_refused() {
         ("about: x\n--- source\n--- source\n", "section `source` twice"),
         ("--- source\n", "no `about`"),
         ("about: x\nstrict: maybe\n--- source\n", "`strict: maybe` means nothing"),
-        ("about\n--- source\n", "`about` is no `key: value`"),
+        ("about\n--- source\n", "`about` is not `key: value`"),
     ] {
         assert_eq!(Case::read(text).err().as_deref(), Some(wanted), "{text}");
     }

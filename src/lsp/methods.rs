@@ -46,7 +46,7 @@ pub(super) static NOTIFICATIONS: &[(&str, Effect)] = &[
     }),
     ("textDocument/didClose", |session, params| {
         let uri = params.uri()?;
-        // What was found is forgotten, since nobody keeps it up to date.
+        // What was found is forgotten, since it would not be kept up to date.
         let closed = session.texts.shift_remove(uri).is_some() && !session.client.pulls;
         Ok(closed.then(|| (PUBLISH, json!({ "uri": uri, "diagnostics": [] }))))
     }),

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::source::names::is_identifier;
 
-/// What two names have in common at their ends, from the start of a word on; nothing if that is no name.
+/// What two names have in common at their ends, from the start of a word on; nothing if that is not a name.
 ///
 /// The parameter for `layers_0_mlp_weight` and `layers_1_mlp_weight` is `mlp_weight`.
 pub(crate) fn common_name<'n>(first: &'n str, last: &str) -> &'n str {

@@ -38,7 +38,7 @@ asked. A program is only asked what it is made for:
 
 * Khronos' parser is the C++ of NNEF-Tools, which the package `nnef` wraps. It reads no provisional documents.
 * tract loads models to run them. It is asked whether it reads a document, not what it makes of it, and no document with
-  operations that nobody defines.
+  operations that are not defined anywhere.
 * onnx, onnx_ir, onnxruntime, onnxsim and onnxslim get models that onnx.parser reads. onnx.parser made what is right in
   `onnx/valid`, but for the cases in which it loses something; those are in [peers.md](peers.md). onnxsim and onnxslim need
   not expand functions: their models must be valid, and give the same numbers.

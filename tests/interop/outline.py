@@ -62,7 +62,7 @@ def of_onnx(binary, model, folder):
     sizes = []
     for path in (flat, outlined):
         text = call(binary, path, "--to", "onnxtxt", "--lower", "none").stdout
-        # Weights are no part of the structure.
+        # Weights are not a part of the structure.
         sizes.append(len(re.sub(r"= *\{[^{}]*\}", "", text)))
     return sizes, numbers
 

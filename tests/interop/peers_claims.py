@@ -62,7 +62,7 @@ KHRONOS = [
             "`it's`. 3.1: a backslash before the quotation mark that begins the string stands for it."),
     khronos("Text of scalars and logicals", attributes("string", "[string(true), string(1.5)]"), r"1\.500000",
             "`'true', '1.5'`. 3.3.3: the cast gives the representation as a literal."),
-    khronos("Text that is no number", attributes("integer", "[integer('12abc'), integer('1.5')]"), r"\[12, 1\]",
+    khronos("Text that is not a number", attributes("integer", "[integer('12abc'), integer('1.5')]"), r"\[12, 1\]",
             "refused. 3.3.3: the string must be a literal of the type."),
     khronos("A range that begins after its end", attributes("integer", "[1,2,3][2:1]", "y = p(x, a = %s);"), r"Error",
             "`[]`: the examples of 3.3.3 for begin >= end."),

@@ -324,7 +324,7 @@ fn the_graph_of_a_folder_is_a_file_within_it() {
     }
 }
 
-/// Data that cannot be read are no reason to use other data.
+/// Data that cannot be read are not a reason to use other data.
 #[test]
 fn unreadable_data_are_not_made_up() {
     for content in [&b"no tensor"[..], b"", &numbers(&[1.0, 2.0])[..130]] {

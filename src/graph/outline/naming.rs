@@ -89,7 +89,7 @@ impl<'g> Naming<'g> {
     }
 }
 
-/// The operation of a step that is no call.
+/// The operation of a step that is not a call.
 fn operation(step: &PlannedStep) -> Option<usize> {
     match step.source {
         Source::Operation(at) => Some(at),

@@ -22,7 +22,7 @@ const BUFFER: usize = 1 << 13;
 /// Why a file was not read.
 #[derive(Debug)]
 pub(crate) enum ScanError {
-    /// More bytes than the limit are no constants.
+    /// Values of more bytes than the limit are not constants.
     TooLarge,
     Io(io::Error),
 }

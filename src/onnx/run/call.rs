@@ -211,7 +211,9 @@ impl<'m> NodeCall<'_, 'm> {
     pub(crate) fn dtype_attribute(&self, name: &str) -> Result<Option<DType>, EvalError> {
         let Some(number) = self.int(name)? else { return Ok(None) };
         let known = i32::try_from(number).ok().and_then(super::element::dtype_of);
-        known.map(Some).ok_or_else(|| EvalError::argument(format!("`{name}` is {number}, which is no element type")))
+        known
+            .map(Some)
+            .ok_or_else(|| EvalError::argument(format!("`{name}` is {number}, which is not an element type")))
     }
 
     // Results.

@@ -192,7 +192,9 @@ fn scanned<'c, 'm>(
     let axes = call.ints("scan_input_axes")?;
     let mut sides = Vec::new();
     for (i, input) in inputs.iter().enumerate() {
-        let RunValue::Tensor(tensor) = input else { return Err(call.refused("what is scanned is no tensor").into()) };
+        let RunValue::Tensor(tensor) = input else {
+            return Err(call.refused("what is scanned is not a tensor").into());
+        };
         sides.push((tensor, call.axis(axis_of(axes.as_ref(), i), tensor.rank())?));
     }
     let length = sides.first().map_or(0, |(tensor, axis)| tensor.shape()[*axis]);

@@ -23,7 +23,7 @@ use crate::source::names::Name;
 pub(super) struct PlanFindings {
     /// The operators with a call that has become a call of a function.
     pub(super) lowered: FxHashSet<FunctionKey>,
-    /// The operators with a call for which nobody knows what its body depends on.
+    /// The operators with a call for which it is not known what its body depends on.
     pub(super) blocked: FxHashSet<FunctionKey>,
 }
 
@@ -95,7 +95,7 @@ struct PlanPlace<'p> {
 /// The most lines that builders assemble for a model: steps of recurrent layers are written one by one.
 const MAX_LINES: usize = 1 << 20;
 
-/// The place of graphs whose values nobody knows: those in defaults of functions.
+/// The place of graphs whose values are not known: those in defaults of functions.
 const NOWHERE: (usize, usize) = (usize::MAX, usize::MAX);
 
 type Planned<T> = Result<T, Box<NodeFinding>>;

@@ -253,7 +253,7 @@ impl<'o> Emitter<'o> {
     }
 
     /// Adds a tensor: a short one with its items, others as a variable. With registries, all are variables: literals of
-    /// these documents are no tensors in lists.
+    /// these documents cannot be items of lists of tensors.
     fn store(&mut self, tensor: &Arc<Tensor>, name: NameId) -> Lowered<FlatTensor> {
         let dtype = tensor.dtype();
         let no_type = || NodeRefusal::because("a constant has texts or complex numbers, which NNEF does not have");

@@ -60,7 +60,7 @@ fn file(operators: &[String], output: &str) -> String {
     format!("7767517\n{count} {}\n{input}\n{lines}\npnnx.Output out 1 0 {output}\n", results + 1)
 }
 
-/// A list that is the whole expression stays what it is, and is no `None`, which would be replaced by defaults.
+/// A list that is the whole expression stays what it is, and is not a `None`, which would be replaced by defaults.
 #[test]
 fn lists_are_operands_and_results_of_expressions() {
     let with = |expression: &str, dim: &str| {

@@ -106,7 +106,7 @@ fn items(dtype: DType, data: &[u8], width: usize, big_endian: bool, count: usize
                 Some(text?.trim_end_matches('\0').into())
             };
             let all: Option<Vec<_>> = chunks.map(text).collect();
-            Data::Text(all.ok_or_else(|| TensorError::new("text has a number that is no character"))?)
+            Data::Text(all.ok_or_else(|| TensorError::new("text has a number that is not a character"))?)
         }
         DType::Complex64 => Data::Complex64(chunks.map(|item| pair(item).map(|part| part as f32)).collect()),
         DType::Complex128 => Data::Complex128(chunks.map(pair).collect()),

@@ -152,7 +152,7 @@ impl Maker<'_> {
         })
     }
 
-    /// The node of a step. Nodes of the graph that are no calls are as they were.
+    /// The node of a step. Nodes of the graph that are not calls are as they were.
     fn node(&self, step: &PlannedStep, of: &dyn Fn(ValueId) -> NameId, in_graph: bool) -> NodeProto {
         let mut operands = self.plan.operands(step).iter().map(|value| of(*value));
         let mut results = self.plan.results(step).iter().map(|value| of(*value));

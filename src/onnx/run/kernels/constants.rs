@@ -49,7 +49,7 @@ pub(in crate::onnx) fn constant_of_shape(call: &NodeCall) -> KernelResult {
 /// 1 on a diagonal, 0 elsewhere.
 pub(in crate::onnx) fn eye_like(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
-    let [_, columns] = *x.shape() else { return Err(call.misfit("the operand is no matrix")) };
+    let [_, columns] = *x.shape() else { return Err(call.misfit("the operand is not a matrix")) };
     let diagonal = call.int_or("k", 0)?;
     let dtype = call.dtype_attribute("dtype")?.unwrap_or(x.dtype());
     let is_on = |at: usize| (at % columns) as i64 - (at / columns) as i64 == diagonal;

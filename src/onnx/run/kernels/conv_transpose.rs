@@ -90,7 +90,9 @@ pub(in crate::onnx) fn col2im(call: &NodeCall) -> KernelResult {
     let positions = call.budget.room(&windows.output())?;
     let (batch, depth) = (x.shape[0], x.shape[1]);
     if volume == 0 || depth % volume != 0 || x.shape[2] != positions {
-        return Err(call.misfit(format!("columns of shape {:?} are no image {image:?} of blocks {block:?}", x.shape)));
+        return Err(
+            call.misfit(format!("columns of shape {:?} do not make an image {image:?} of blocks {block:?}", x.shape))
+        );
     }
     let shape: Vec<usize> = [batch, depth / volume].into_iter().chain(image.iter().copied()).collect();
     let mut result = vec![0.0; call.budget.room(&shape)?];

@@ -348,7 +348,7 @@ fn padded(mode: &str, at: i64, extent: i64) -> Option<Option<usize>> {
 /// The upper or lower triangles of matrices.
 pub(in crate::onnx) fn triangle(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
-    let [.., rows, columns] = x.shape() else { return Err(call.misfit("the operand is no matrix")) };
+    let [.., rows, columns] = x.shape() else { return Err(call.misfit("the operand is not a matrix")) };
     let (rows, columns) = (*rows, *columns);
     let diagonal = call.optional_list(1)?.and_then(|list| list.first().copied()).unwrap_or(0);
     let upper = call.flag("upper", true)?;

@@ -15,7 +15,7 @@ pub(in crate::onnx) fn matmul(call: &NodeCall) -> KernelResult {
 /// The product of two tensors as matrices along their last two axes. A left vector is a row, a right one a column.
 pub(in crate::onnx) fn product(call: &NodeCall, a: &Tensor, b: &Tensor) -> Result<Tensor, EvalError> {
     if a.rank() == 0 || b.rank() == 0 || a.dtype() != b.dtype() {
-        return Err(call.misfit("the operands are no matrices of the same type"));
+        return Err(call.misfit("the operands are not matrices of the same type"));
     }
     let (row, column) = (a.rank() == 1, b.rank() == 1);
     let (a, b) = (if row { a.unsqueezed(0) } else { a.clone() }, if column { b.unsqueezed(1) } else { b.clone() });
@@ -118,7 +118,7 @@ pub(in crate::onnx) fn gemm(call: &NodeCall) -> KernelResult {
 /// The determinants of square matrices.
 pub(in crate::onnx) fn determinant(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
-    let [batch @ .., rows, columns] = x.shape() else { return Err(call.misfit("the operand is no matrix")) };
+    let [batch @ .., rows, columns] = x.shape() else { return Err(call.misfit("the operand is not a matrix")) };
     if rows != columns {
         return Err(call.misfit(format!("a matrix of {rows} rows and {columns} columns is not square")));
     }

@@ -22,7 +22,7 @@ fn loss(call: &NodeCall, x: &Reals, logarithms: &[f64]) -> Result<Tensor, EvalEr
             continue;
         }
         let class = usize::try_from(class).ok().filter(|&class| class < classes);
-        let class = class.ok_or_else(|| call.refused("a target is no class"))?;
+        let class = class.ok_or_else(|| call.refused("a target is not a class"))?;
         let weight = weights.as_ref().map_or(1.0, |weights| weights.items[class]);
         losses.push(-weight * logarithms[(place / space * classes + class) * space + place % space]);
         all += weight;

@@ -22,7 +22,7 @@ impl<'c> Reals<'c> {
     ///
     /// # Errors
     ///
-    /// The items are no numbers, or a limit is exceeded.
+    /// The items are not numbers, or a limit is exceeded.
     pub(super) fn new(call: &NodeCall, tensor: &'c Tensor) -> Result<Self, EvalError> {
         room_around(call, tensor.shape())?;
         Ok(Reals { shape: tensor.shape(), items: floats(tensor)?, dtype: tensor.dtype() })

@@ -4,7 +4,7 @@ use super::reals::naturals;
 use crate::eval::EvalError;
 use crate::onnx::run::call::NodeCall;
 
-/// Steps and paddings beyond this are no real ones, and would overflow.
+/// Steps and paddings beyond this do not occur in real models, and would overflow.
 const GREATEST: i64 = 1 << 31;
 
 /// The windows along an axis.
