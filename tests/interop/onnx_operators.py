@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Compares the results in tests/operators/expected.json with those of onnxruntime, or writes them.
 
-    python3 tests/interop/onnx_operators.py [--write]
+    python3 tests/interop/onnx_operators.py [--write] [--bin target/release/nnef-flatten [--seeds N]]
 
 The models are in tests/operators/*.txt, whose README.md describes their form. The inputs are made from the name of a model, and
 each output is what onnxruntime computes; for what onnxruntime does not have, it is what the reference evaluator of onnx computes.
-tests/operators.rs holds the program to them, also without Python. Needs the packages numpy, onnx and onnxruntime.
+tests/operators.rs holds the program to them, also without Python. With --bin, the program runs the models on other inputs,
+too, as many as --seeds says, and is compared with onnxruntime. Needs the packages numpy, onnx and onnxruntime.
 """
 import argparse
 import json
 import pathlib
 import random
+import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import onnx
@@ -38,10 +41,9 @@ def cases():
         yield from found
 
 
-def model_of(opset, graph):
+def text_of(opset, graph):
     sets = HEADS.get(opset) or f'"" : {opset}'
-    model = onnx.parser.parse_model(f"<ir_version: 10, opset_import: [{sets}]>\ng {graph}")
-    return model
+    return f"<ir_version: 10, opset_import: [{sets}]>\ng {graph}"
 
 
 def items(dtype, count, source):
@@ -55,8 +57,8 @@ def items(dtype, count, source):
     return [source.randrange(0 if dtype.kind == "u" else -4, 6) for _ in range(count)]
 
 
-def inputs_of(name, model):
-    source = random.Random(name)
+def inputs_of(name, model, seed=None):
+    source = random.Random(name if seed is None else f"{name} {seed}")
     known = {initializer.name for initializer in model.graph.initializer}
     made = {}
     for value in model.graph.input:
@@ -109,24 +111,57 @@ def close(stored, found):
     return np.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
+def answer(program, text, inputs):
+    """What the program computes: the outputs, or its message."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder)
+        (place / "model.onnxtxt").write_text(text)
+        np.savez(place / "in.npz", **{key: value.astype(str) if value.dtype.kind == "O" else value
+                                      for key, value in inputs.items()})
+        result = subprocess.run([program, "run", place / "model.onnxtxt", "--inputs", place / "in.npz",
+                                 "-o", place / "out.npz"], capture_output=True, text=True)
+        if result.returncode:
+            return result.stderr
+        with np.load(place / "out.npz") as outputs:
+            return dict(outputs)
+
+
+def differing(program, seeds):
+    """The models whose outputs on other inputs differ from those of onnxruntime, and the number of comparisons."""
+    wrong, count = [], 0
+    for name, opset, graph in cases():
+        model = onnx.parser.parse_model(text_of(opset, graph))
+        for seed in range(seeds):
+            inputs = inputs_of(name, model, seed)
+            by, wanted = run(model, inputs)
+            found = answer(program, text_of(opset, graph), inputs)
+            if by == "onnxruntime":
+                count += 1
+                if isinstance(found, str) or not all(key in found and close(form(value), form(found[key]))
+                                                     for key, value in wanted.items()):
+                    wrong.append(f"{name}, seed {seed}: {found}\nright is {wanted}")
+    return wrong, count
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write the results instead")
-    parser.add_argument("--bin", help="not needed; accepted as by the other scripts")
-    write = parser.parse_args().write
+    parser.add_argument("--bin", help="the program to compare on other inputs")
+    parser.add_argument("--seeds", type=int, default=2, help="how many other inputs of each model")
+    options = parser.parse_args()
     made = {}
     for name, opset, graph in cases():
         if name in made:
             sys.exit(f"two models have the name {name}")
         try:
-            model = model_of(opset, graph)
+            model = onnx.parser.parse_model(text_of(opset, graph))
             inputs = inputs_of(name, model)
             by, outputs = run(model, inputs)
         except (Exception, SystemExit) as error:
             sys.exit(f"{name}: {error}")
         made[name] = {"by": by, "inputs": {key: form(value) for key, value in inputs.items()},
                       "outputs": {key: form(value) for key, value in outputs.items()}}
-    if write:
+    if options.write:
         lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(case)}" for name, case in made.items())
         EXPECTED.write_text(f"{{\n{lines}\n}}\n")
         print(f"{len(made)} models, {sum(case['by'] == 'onnx' for case in made.values())} by the reference evaluator")
@@ -141,6 +176,11 @@ def main():
     if wrong:
         sys.exit(f"the results of these models are others: {' '.join(wrong)}")
     print(f"{len(made)} models have the results of onnxruntime {onnxruntime.__version__}")
+    if options.bin:
+        wrong, count = differing(options.bin, options.seeds)
+        if wrong:
+            sys.exit("\n".join(wrong))
+        print(f"{count} results on other inputs are equal")
 
 
 if __name__ == "__main__":
