@@ -294,12 +294,21 @@ impl Data {
         }
     }
 
-    /// Converts floats to elements of a type: rounded, with an imaginary part of 0, or as text.
-    pub(crate) fn from_floats(dtype: DType, items: impl Iterator<Item = f64>) -> Data {
+    /// Elements of a type that a function appends, a block of items at a time.
+    fn appended<T: Copy + Default>(
+        dtype: DType,
+        items: impl Iterator<Item = T>,
+        append: impl Fn(&mut Data, &[T]),
+    ) -> Data {
         let mut data = Data::zeros(dtype, 0);
         data.reserve(items.size_hint().0);
-        in_blocks(items, |block| data.append_floats(block));
+        in_blocks(items, |block| append(&mut data, block));
         data
+    }
+
+    /// Converts floats to elements of a type: rounded, with an imaginary part of 0, or as text.
+    pub(crate) fn from_floats(dtype: DType, items: impl Iterator<Item = f64>) -> Data {
+        Data::appended(dtype, items, Data::append_floats)
     }
 
     fn append_floats(&mut self, items: &[f64]) {
@@ -330,10 +339,7 @@ impl Data {
 
     /// Converts integers to elements of a type: those of integer types keep the lowest bits.
     pub(crate) fn from_wide(dtype: DType, items: impl Iterator<Item = i128>) -> Data {
-        let mut data = Data::zeros(dtype, 0);
-        data.reserve(items.size_hint().0);
-        in_blocks(items, |block| data.append_wide(block));
-        data
+        Data::appended(dtype, items, Data::append_wide)
     }
 
     fn append_wide(&mut self, items: &[i128]) {

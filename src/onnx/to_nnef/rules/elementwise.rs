@@ -172,16 +172,16 @@ pub(in crate::onnx::to_nnef) fn pow(line: &mut NodeLine) -> NodeResults {
 }
 
 pub(in crate::onnx::to_nnef) fn bit_shift(line: &mut NodeLine) -> NodeResults {
-    let operation = match line.text("direction", "")?.as_str() {
-        "LEFT" => "tract_shl",
-        "RIGHT" => "tract_shr",
+    let (operation, leaves_range) = match line.text("direction", "")?.as_str() {
+        "LEFT" => ("tract_shl", true),
+        "RIGHT" => ("tract_shr", false),
         _ => return Err(NodeRefusal::because("its direction is not known")),
     };
     let operation = line.emit.registry(operation)?;
     let rank = line.rank(0)?.max(line.rank(1)?);
     let (x, y) = (line.raised(0, rank)?, line.raised(1, rank)?);
     let shifted = line.emit.on(operation, x, [crate::graph::Value::Tensor(y.id)])?;
-    one(line.emit.wrapped(shifted)?)
+    one(if leaves_range { line.emit.wrapped(shifted)? } else { shifted })
 }
 
 /// The complement of an integer; that of an unsigned one is counted from the largest one.
