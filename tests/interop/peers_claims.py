@@ -4,6 +4,7 @@
 PROGRAMS = {
     "Khronos' parser": ("nnef", "The package `nnef` wraps the C++ of NNEF-Tools. All fragments are expanded."),
     "tract": ("tract", "Inputs and variables have the values 1, 2, 3, …"),
+    "nnef-tools": ("nnef_tools", "The fragments that its converter from ONNX writes into documents, read by Khronos' parser."),
     "torch-to-nnef": ("torch_to_nnef", "The fragments that the package writes into documents, read by Khronos' parser."),
     "onnx": ("onnx", "The parser of texts, and the inliner."),
     "pnnx": ("pnnx", "A line of TorchScript, of tensors x and y of `[3,4]`, converted by the program of the package."),
@@ -99,6 +100,32 @@ TRACT = [
           "    y = deconv(x, f, stride = [2], padding = [(0, 0)]);\n", r"must match",
           "three channels. 4.3.1: the filter of `deconv` is that of the `conv` that it transposes, `[input channels, output channels "
           "of a group, …]`; tract has the two exchanged."),
+    claim("tract", "tract", "Outputs of a scan in two directions", """version 1.0;
+extension KHR_enable_fragment_definitions KHR_enable_operator_expressions;
+extension tract_registry tract_core;
+fragment step(a: tensor<scalar>, h: tensor<scalar>) -> (n: tensor<scalar>, o: tensor<scalar>)
+{
+    n = a + h;
+    o = exp(n);
+}
+graph net(x, s) -> (y, z)
+{
+    x = external(shape = [3, 1]);
+    s = external(shape = [1, 1]);
+    (y, z) = tract_core_scan(body = 'step', scan = [('a', x, 0, 1)], full = [], state = [('h', s, 'n')],
+                             output = [('n', 'full', 0, 1), ('o', 'full', 0, -1)], skip = 0);
+}
+""", r"\[\[7\.38\d*\], \[54\.\d*\], \[1096",
+          "`[[1096.6332], [54.5982], [7.3891]]` for z, whose chunk of -1 asks for the last step first. tract does so for `o = a * "
+          "10.0`; here it moves `exp` out of the body, and computes it from y, which is in the other direction."),
+]
+
+NNEF_TOOLS = [
+    claim("nnef-tools", "fragments_of_nnef_tools", "`space_to_depth` has six axes", HEADER +
+          "# fragment space_to_depth\ngraph G(x) -> (y)\n{\n    x = external(shape = [1, 3, 4, 6]);\n"
+          "    y = space_to_depth(x, block_size = 2, blocks_first = true);\n}\n", r"\[1, 2, 2, 3, 2, 3\]",
+          "`[1, 12, 2, 3]`. The last `reshape` of the fragment, with `axis_count=1`, replaces an extent by itself (4.5.1); the three "
+          "axes of blocks and channels are joined with `axis_count=3`."),
 ]
 
 TORCH = [
@@ -151,4 +178,4 @@ PNNX = [
     pnnx("An infinite operand", "torch.add(x, float(\"inf\"))", r"exit status -11", "`add(@0,inf)`; the converter ends with signal 11."),
 ]
 
-CLAIMS = KHRONOS + TRACT + TORCH + ONNX + PNNX
+CLAIMS = KHRONOS + TRACT + NNEF_TOOLS + TORCH + ONNX + PNNX

@@ -67,6 +67,22 @@ def fragments_of_torch_to_nnef(text):
     print("accepted")
 
 
+def fragments_of_nnef_tools(text):
+    """The shape of a result of a fragment that the converter from ONNX writes into documents, as Khronos' parser has it."""
+    import importlib.metadata
+    import nnef
+    [path] = [file.locate() for file in importlib.metadata.files("nnef_tools") if file.name == "onnx_to_nnef.py"]
+    with open(path, encoding="utf-8") as file:
+        source = file.read()
+    names = re.findall(r"# fragment (\w+)", text)
+    for name in names:
+        fragment = re.search(r'"""\n(fragment %s\(.*?\n)"""' % name, source, re.S)
+        text = text.replace("# fragment %s\n" % name, fragment[1])
+    graph = nnef.parse_string(text, lowered=names)
+    nnef.infer_shapes(graph)
+    print("y: shape %s" % graph.tensors["y"].shape)
+
+
 def onnx_parser(text):
     import onnx.parser
     from google.protobuf import text_format
