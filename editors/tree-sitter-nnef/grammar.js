@@ -90,7 +90,11 @@ module.exports = grammar({
 
     body: ($) => seq('{', repeat($.assignment), '}'),
 
-    assignment: ($) => seq(field('left', $._target), '=', field('right', choice($._expression, $.loop)), ';'),
+    assignment: ($) =>
+      seq(field('left', choice($._target, alias($.bare_tuple, $.tuple))), '=', field('right', choice($._expression, $.loop)), ';'),
+
+    // The outermost tuple on the left side needs no parentheses.
+    bare_tuple: ($) => seq($._target, ',', list($._target)),
 
     _target: ($) => choice($.identifier, alias($.target_array, $.array), alias($.target_tuple, $.tuple)),
 

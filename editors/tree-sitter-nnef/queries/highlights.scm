@@ -1,3 +1,6 @@
+; Of several patterns for one node, the last counts.
+(identifier) @variable
+
 (comment) @comment
 (string) @string
 (number) @number
@@ -9,13 +12,13 @@
 ["shape_of" "length_of" "range_of"] @function.builtin
 (primitive_type) @type.builtin
 "tensor" @type.builtin
+(generic "?" @type.builtin)
 
 (fragment name: (identifier) @function)
 (graph name: (identifier) @function)
 (call operation: (identifier) @function.call)
 (parameter name: (identifier) @variable.parameter)
 (named_argument name: (identifier) @variable.parameter)
-(identifier) @variable
 
 ["->" "=" "+" "-" "*" "/" "^" "!" "&&" "||" "<" "<=" ">" ">=" "==" "!=" ".." ":"] @operator
 ["(" ")" "[" "]" "{" "}"] @punctuation.bracket
