@@ -2,9 +2,11 @@
 'use strict';
 
 const vscode = require('vscode');
-const { LanguageClient, TransportKind } = require('vscode-languageclient/node');
+const { LanguageClient } = require('vscode-languageclient/node');
 
 let client;
+/** The last start that was asked for. */
+let last = Promise.resolve();
 
 /** Starts the server with the settings as they are now. */
 async function start() {
@@ -15,7 +17,8 @@ async function start() {
     client = new LanguageClient(
         'nnef-flatten',
         'NNEF',
-        { command, args, transport: TransportKind.stdio },
+        // Standard input and output without `transport`, which would add an argument `--stdio` that the command does not have.
+        { command, args },
         { documentSelector: languages.map((language) => ({ language })) },
     );
     try {
@@ -34,9 +37,11 @@ async function stop() {
     await running?.stop();
 }
 
-async function restart() {
-    await stop();
-    await start();
+/** Starts anew, after what is under way: a client that is just being started cannot be stopped. */
+function restart() {
+    // A server that does not end in time does not keep the next one from starting.
+    last = last.then(stop).catch(() => {}).then(start);
+    return last;
 }
 
 async function activate(context) {
@@ -48,7 +53,7 @@ async function activate(context) {
             }
         }),
     );
-    await start();
+    await restart();
 }
 
-module.exports = { activate, deactivate: stop };
+module.exports = { activate, deactivate: () => last.then(stop) };
