@@ -233,6 +233,17 @@ fn negative_symbolic_bounds_count_from_the_end() {
     assert_eq!([text("y"), text("z")], ["[S, 4]", "[S, 4]"]);
 }
 
+/// How many items a slice takes that runs backward from a place of an open extent depends on whether the place exists.
+#[test]
+fn a_backward_slice_of_an_open_extent_has_an_open_one() {
+    let text = "version 1.0; extension tract_symbol S;
+        graph G( x ) -> ( y ) { x = external(shape = [S, 4]);
+        y = slice(x, axes = [0], begin = [6], end = [2], stride = [-1]); }";
+    let graph = graph(text, &Options::default());
+    let y = graph.tensors_of(&graph.operations()[1]).next().unwrap();
+    assert_eq!(format!("{:?}", graph.shape(y).expect("a shape").extents()), "[?, 4]");
+}
+
 /// The quotient of the least integer and -1 does not exist.
 #[test]
 fn extents_beyond_64_bits_are_unknown() {

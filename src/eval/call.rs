@@ -14,7 +14,7 @@ use crate::graph::Dialect;
 use crate::graph::Primitive;
 use crate::graph::dims::Dim;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
-use crate::tensor::{DType, Element, Tensor};
+use crate::tensor::{DType, Tensor};
 
 /// The result of a kernel: the results of the operation, in order.
 pub(crate) type KernelResult = Result<Vec<Tensor>, EvalError>;
@@ -371,10 +371,4 @@ pub(super) fn lengthened<T: Clone>(array: &ArrayD<T>, rank: usize) -> ArrayD<T> 
         longer.insert_axis_inplace(Axis(last));
     }
     longer
-}
-
-/// A tensor whose items a function computes from their row-major index.
-pub(super) fn generate<T: Element>(shape: &[usize], make: impl FnMut(usize) -> T) -> Result<Tensor, EvalError> {
-    let count = crate::tensor::volume(shape).ok_or_else(|| EvalError::shapes("a tensor is too large"))?;
-    Ok(Tensor::of(shape, (0..count).map(make).collect())?)
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::call::{Call, KernelResult, element_type, generate};
+use super::call::{Call, KernelResult, element_type};
 use super::error::EvalError;
 use super::verify::random_variable;
 use crate::diagnostics::Code;
-use crate::graph::{Extent, Graph, Primitive, TensorId, Value};
-use crate::tensor::{DType, Element, Tensor};
+use crate::graph::{Extent, Graph, Primitive, TensorId, Value, constant};
+use crate::tensor::{DType, Data, Tensor};
 
 /// Whether extents match a declared shape. In the draft, trailing extents of 1 may be missing.
 fn fits(call: &Call, given: &[usize], wanted: &[Extent]) -> bool {
@@ -91,28 +91,16 @@ fn used(call: &Call, tensor: TensorId) -> bool {
 pub(crate) fn constant(call: &Call) -> KernelResult {
     let shape = call.naturals("shape")?;
     let count = call.budget().room(&shape)?;
-    let tensor = match call.attribute("value") {
-        Some(Value::Integers(items)) => filled(call, &shape, count, items)?,
-        Some(Value::Scalars(items)) => filled(call, &shape, count, items)?,
-        Some(Value::Array(items)) => {
-            let logical = |item: &Value| match item {
-                Value::Logical(item) => Some(*item),
-                _ => None,
-            };
-            match items.iter().map(logical).collect::<Option<Vec<bool>>>() {
-                Some(items) => filled(call, &shape, count, &items)?,
-                None => {
-                    let number = |item: &Value| Ok(call.tensor_of(item)?.to_scalars().first().copied().unwrap_or(0.0));
-                    let items: Vec<f64> = items.iter().map(number).collect::<Result<_, EvalError>>()?;
-                    filled(call, &shape, count, &items)?
-                }
-            }
-        }
-        Some(value) => {
-            filled(call, &shape, count, &[call.tensor_of(value)?.to_scalars().first().copied().unwrap_or(0.0)])?
-        }
-        None => return Err(EvalError::argument("a constant has no value")),
+    let Some(value) = call.attribute("value") else { return Err(EvalError::argument("a constant has no value")) };
+    let given = match constant::given(value) {
+        Some(given) => given,
+        None => Data::Float64(numbers(call, value)?),
     };
+    let (name, len) = (call.name(), given.len());
+    let data = constant::filled(given, count).ok_or_else(|| {
+        EvalError::shapes(format!("`{name}` of shape {shape:?} has {count} items, {len} values are given"))
+    })?;
+    let tensor = Tensor::with(&shape, data)?;
     // Scalars may be written as integers; the type argument decides.
     let wanted = call.graph().tensors[output(call)?.index()].dtype.and_then(element_type);
     Ok(vec![match wanted {
@@ -121,15 +109,10 @@ pub(crate) fn constant(call: &Call) -> KernelResult {
     }])
 }
 
-fn filled<T: Element>(call: &Call, shape: &[usize], count: usize, items: &[T]) -> Result<Tensor, EvalError> {
-    match items {
-        [item] => generate(shape, |_| *item),
-        items if items.len() == count => generate(shape, |i| items[i]),
-        items => {
-            let (name, given) = (call.name(), items.len());
-            Err(EvalError::shapes(format!("`{name}` of shape {shape:?} has {count} items, {given} values are given")))
-        }
-    }
+/// The numbers of a value with items that are not literals, such as dimension symbols.
+fn numbers(call: &Call, value: &Value) -> Result<Vec<f64>, EvalError> {
+    let items = if let Value::Array(items) = value { items } else { std::slice::from_ref(value) };
+    items.iter().map(|item| Ok(call.tensor_of(item)?.to_scalars().first().copied().unwrap_or(0.0))).collect()
 }
 
 /// A variable: a tensor whose data are not in the document.

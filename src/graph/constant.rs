@@ -47,6 +47,39 @@ pub(crate) fn items(data: &Data) -> Option<Value> {
     })
 }
 
+/// The elements that the value of a constant is written with: integers, truths, or numbers, which are those of a mixed list,
+/// too. None if an element is not a literal number or truth.
+#[cfg(feature = "eval")]
+pub(crate) fn given(value: &Value) -> Option<Data> {
+    let items = match value {
+        Value::Integers(items) => return Some(Data::Int64(items.to_vec())),
+        Value::Scalars(items) => return Some(Data::Float64(items.to_vec())),
+        Value::Array(items) => items,
+        single => std::slice::from_ref(single),
+    };
+    let int = |item: &Value| if let Value::Int(int) = item { Some(*int) } else { None };
+    let truth = |item: &Value| if let Value::Logical(truth) = item { Some(*truth) } else { None };
+    let number = |item: &Value| match item {
+        Value::Int(int) => Some(*int as f64),
+        Value::Scalar(scalar) => Some(*scalar),
+        Value::Logical(truth) => Some(f64::from(*truth)),
+        _ => None,
+    };
+    let ints = || Some(Data::Int64(items.iter().map(int).collect::<Option<_>>()?));
+    let truths = || Some(Data::Bool(items.iter().map(truth).collect::<Option<_>>()?));
+    let numbers = || Some(Data::Float64(items.iter().map(number).collect::<Option<_>>()?));
+    ints().or_else(truths).or_else(numbers)
+}
+
+/// The elements of a constant with `count` of them: a single one is repeated. None if another number is given.
+#[cfg(feature = "eval")]
+pub(crate) fn filled(given: Data, count: usize) -> Option<Data> {
+    match given.len() {
+        1 => Some(given.pick(std::iter::repeat_n(0, count))),
+        len => (len == count).then_some(given),
+    }
+}
+
 /// The number of elements that the value of a constant is written with.
 pub(crate) fn written(value: &Value) -> usize {
     match value {
@@ -54,5 +87,30 @@ pub(crate) fn written(value: &Value) -> usize {
         Value::Scalars(items) => items.len(),
         Value::Array(items) => items.len(),
         _ => 1,
+    }
+}
+
+#[cfg(all(test, feature = "eval"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_those_that_are_written() {
+        let (big, scalar, truth) = (i64::MAX - 1, Value::Scalar(0.5), Value::Logical(true));
+        assert_eq!(given(&Value::Int(big)), Some(Data::Int64(vec![big])));
+        assert_eq!(given(&Value::Integers([2, big].into())), Some(Data::Int64(vec![2, big])));
+        assert_eq!(given(&Value::Array([truth.clone(), truth.clone()].into())), Some(Data::Bool(vec![true, true])));
+        assert_eq!(
+            given(&Value::Array([Value::Int(2), scalar, truth].into())),
+            Some(Data::Float64(vec![2.0, 0.5, 1.0]))
+        );
+        assert_eq!(given(&Value::Array([Value::Int(2), Value::Symbol("N".into())].into())), None);
+    }
+
+    #[test]
+    fn a_single_element_is_repeated() {
+        assert_eq!(filled(Data::Int64(vec![7]), 3), Some(Data::Int64(vec![7; 3])));
+        assert_eq!(filled(Data::Int64(vec![7, 8]), 2), Some(Data::Int64(vec![7, 8])));
+        assert_eq!(filled(Data::Int64(vec![7, 8]), 3), None);
     }
 }

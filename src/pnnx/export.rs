@@ -16,11 +16,11 @@ use super::tokens::Literal;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::Variables;
 use crate::graph::standard::{CONSTANT, EXTERNAL, VARIABLE};
-use crate::graph::{Graph, Key, Operand, Operation, Primitive, TensorId, Value};
+use crate::graph::{Graph, Key, Operand, Operation, Primitive, TensorId, Value, constant};
 use crate::parts::TRANSLATION;
 use crate::source::Location;
 use crate::source::literals::{push_int, push_scalar};
-use crate::tensor::{Element, Tensor, TensorError, volume};
+use crate::tensor::{Tensor, TensorError, volume};
 
 impl PnnxModel {
     /// The model of a graph that [`check`] accepts, without the data of variables.
@@ -181,32 +181,8 @@ pub(crate) fn data(graph: &Graph, variables: &dyn Variables) -> Result<(StoredDa
 
 /// The tensor of a constant.
 fn constant(graph: &Graph, operation: &Operation, shape: &[usize]) -> Option<Tensor> {
-    match graph.attribute(operation, "value")? {
-        // Not all integers are floats.
-        Value::Integers(items) => filled(shape, items),
-        Value::Int(item) => filled(shape, &[*item]),
-        Value::Scalars(items) => filled(shape, items),
-        Value::Array(items) => filled(shape, &items.iter().map(number).collect::<Option<Vec<f64>>>()?),
-        single => filled(shape, &[number(single)?]),
-    }
-}
-
-/// A tensor of these items; a single one is repeated to its shape.
-fn filled<T: Element>(shape: &[usize], items: &[T]) -> Option<Tensor> {
-    let items = match items {
-        [one] => vec![*one; volume(shape)?],
-        _ => items.to_vec(),
-    };
-    Tensor::of(shape, items).ok()
-}
-
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Int(int) => Some(*int as f64),
-        Value::Scalar(scalar) => Some(*scalar),
-        Value::Logical(truth) => Some(f64::from(u8::from(*truth))),
-        _ => None,
-    }
+    let given = constant::given(graph.attribute(operation, "value")?)?;
+    Tensor::with(shape, constant::filled(given, volume(shape)?)?).ok()
 }
 
 /// The bytes of a tensor in an element type of attribute operators.

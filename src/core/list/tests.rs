@@ -53,6 +53,8 @@ fn text_is_indexed_by_characters() {
     assert_eq!(text.len(), 4);
     assert_eq!(text.slice(1, 3).text(), "éa");
     assert_eq!(text.repeat(2, &meter).text(), "néabnéab");
+    let literal = List::of_literal(&crate::graph::Value::String("né!".into())).expect("a list");
+    assert_eq!((literal.len(), literal.slice(1, 2).text()), (3, "é".to_owned()));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::quantization;
 use super::value::{KnownExtents, ModelValue, NnefElement};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::graph::{Graph, TensorId, Value as Argument};
+use crate::graph::{Graph, TensorId, Value as Argument, constant};
 use crate::onnx::model::{Dim, Extent, ShapeProto, TensorProto, TensorType, TypeForm, TypeProto, ValueInfo};
 
 /// The data of a variable.
@@ -221,38 +221,11 @@ fn symbols(call: &TranslatedCall) -> Vec<Option<String>> {
 /// `constant`
 fn constant(call: &mut TranslatedCall, tensor: TensorId, id: NameId) -> Translation<ModelValue> {
     let dims = call.ints("shape")?;
-    let unread = || Refused::meaning("`constant` has values that are not numbers");
-    let number = |item: &Argument| match item {
-        Argument::Int(item) => Some((NnefElement::Int, *item as f64)),
-        Argument::Scalar(item) => Some((NnefElement::Float, *item)),
-        Argument::Logical(item) => Some((NnefElement::Bool, f64::from(u8::from(*item)))),
-        _ => None,
-    };
-    let (given, items): (NnefElement, Vec<f64>) = match call.graph.attribute(call.operation, "value") {
-        Some(Argument::Integers(items)) if integers(call, tensor) => return exact(call, id, &dims, items),
-        Some(Argument::Int(item)) if integers(call, tensor) => return exact(call, id, &dims, &[*item]),
-        Some(Argument::Integers(items)) => (NnefElement::Int, items.iter().map(|item| *item as f64).collect()),
-        Some(Argument::Scalars(items)) => (NnefElement::Float, items.to_vec()),
-        Some(Argument::Array(items)) => {
-            let items = items.iter().map(number).collect::<Option<Vec<_>>>().ok_or_else(unread)?;
-            let first = items.first().map_or(NnefElement::Float, |item| item.0);
-            (first, items.into_iter().map(|item| item.1).collect())
-        }
-        Some(item) => number(item).map(|(element, item)| (element, vec![item])).ok_or_else(unread)?,
-        None => return Err(unread()),
-    };
-    let element = call.graph.dtype(tensor).and_then(NnefElement::of).unwrap_or(given);
-    filled(call, id, element, &dims, (items.len(), element.bytes(&items)))
-}
-
-fn integers(call: &TranslatedCall, tensor: TensorId) -> bool {
-    call.graph.dtype(tensor).and_then(NnefElement::of).is_none_or(|element| element == NnefElement::Int)
-}
-
-/// A constant of integers, exact to all 64 bits.
-fn exact(call: &mut TranslatedCall, id: NameId, dims: &[i64], items: &[i64]) -> Translation<ModelValue> {
-    let bytes = items.iter().flat_map(|item| item.to_le_bytes()).collect();
-    filled(call, id, NnefElement::Int, dims, (items.len(), bytes))
+    let given = call.graph.attribute(call.operation, "value").and_then(constant::given);
+    let given = given.ok_or_else(|| Refused::meaning("`constant` has values that are not numbers"))?;
+    let own = || NnefElement::of(constant::primitive(given.dtype()));
+    let element = call.graph.dtype(tensor).and_then(NnefElement::of).or_else(own).unwrap_or(NnefElement::Float);
+    filled(call, id, element, &dims, (given.len(), element.bytes_of(&given)))
 }
 
 /// A constant tensor of items, given as their number and their bytes, or of one repeated item.

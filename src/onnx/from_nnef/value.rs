@@ -7,6 +7,7 @@ use bytes::Bytes;
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
 use crate::onnx::model::AttributeValue;
+use crate::tensor::Data;
 
 /// The element types of NNEF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +37,16 @@ impl NnefElement {
             Primitive::Integer => Some(NnefElement::Int),
             Primitive::Logical => Some(NnefElement::Bool),
             Primitive::String | Primitive::Generic => None,
+        }
+    }
+
+    /// The bytes of elements in raw data. All 64 bits of integers are kept.
+    pub(super) fn bytes_of(self, data: &Data) -> Vec<u8> {
+        let places = 0..data.len();
+        match self {
+            NnefElement::Float => places.flat_map(|at| (data.float(at) as f32).to_le_bytes()).collect(),
+            NnefElement::Int => places.flat_map(|at| data.integer(at).to_le_bytes()).collect(),
+            NnefElement::Bool => places.map(|at| u8::from(data.float(at) != 0.0)).collect(),
         }
     }
 

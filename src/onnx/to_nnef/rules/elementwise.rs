@@ -17,15 +17,19 @@ pub(in crate::onnx::to_nnef) fn meaning(line: &mut NodeLine) -> NodeResults {
     let scalars = matches!(row.kernel, Some(Kernel::Float(..) | Kernel::Floats(_)));
     let terms = if scalars { in_scalars(line, terms)? } else { terms };
     match line.emit.meaning(row, &terms)? {
-        FormulaTerm::FlatTensor(result) if leaves_range(row) => one(line.emit.wrapped(result)?),
+        FormulaTerm::FlatTensor(result) if leaves_range(row, result.dtype) => one(line.emit.wrapped(result)?),
         result => flat(result),
     }
 }
 
-/// Whether a result may be out of the range of integers, of which the operands are.
-fn leaves_range(row: &Row) -> bool {
-    let arithmetic = matches!(row.kernel, Some(Kernel::Arithmetic(Arith::Add | Arith::Sub | Arith::Mul | Arith::Div)));
-    arithmetic || [meanings::NEG.name, meanings::ABS.name].contains(&row.name)
+/// Whether a result may be out of the range of integers of a type, of which the operands are. A quotient is if the least
+/// number is divided by -1.
+fn leaves_range(row: &Row, dtype: DType) -> bool {
+    match row.kernel {
+        Some(Kernel::Arithmetic(Arith::Add | Arith::Sub | Arith::Mul)) => true,
+        Some(Kernel::Arithmetic(Arith::Div)) => dtype.range().is_some_and(|(low, _)| low < 0),
+        _ => [meanings::NEG.name, meanings::ABS.name].contains(&row.name),
+    }
 }
 
 /// Converts operands with integers to scalars.
