@@ -240,3 +240,83 @@ fn categories_are_those_of_all_notations() {
         assert_eq!(super::category(name), category, "{name}");
     }
 }
+
+/// The columns of a row that differ from those of another one.
+fn changed(from: Row, to: Row) -> Vec<&'static str> {
+    let columns = |row: Row| -> Vec<(&'static str, String)> {
+        vec![
+            ("name", row.name.to_owned()),
+            ("standard", row.standard.to_owned()),
+            ("vendor", row.vendor.to_owned()),
+            ("converters", row.converters.to_owned()),
+            ("registry", row.registry.to_owned()),
+            ("onnx", row.onnx.to_owned()),
+            ("torch", row.torch.to_owned()),
+            ("nnef", format!("{:?}", row.nnef)),
+            ("if_positive", format!("{:?}", row.if_positive)),
+            ("to_onnx", format!("{:?}", row.to_onnx)),
+            ("onnx_differs", format!("{:?}", row.onnx_differs.map(|differs| differs.text))),
+            ("kernel", format!("{:?}", row.kernel)),
+            ("shape", format!("{:?}", row.shape)),
+            ("elements", format!("{:?}", row.elements)),
+            ("items", format!("{:?}", row.items)),
+            ("sign", format!("{:?}", row.sign)),
+            ("products", format!("{:?}", row.products)),
+            ("category", format!("{:?}", row.category)),
+            ("arguments", format!("{:?}", row.arguments)),
+            ("deviations", format!("{:?}", row.deviations)),
+        ]
+    };
+    let both = columns(from).into_iter().zip(columns(to));
+    both.filter(|((_, from), (_, to))| from != to).map(|((column, _), _)| column).collect()
+}
+
+/// Each function that adds to a row changes the columns that it is for, and no others.
+#[test]
+fn parts_of_rows_do_not_replace_each_other() {
+    let new = || Row::new("meaning", Category::Other);
+    let arguments = &[("bits", Allowed::Within(1, 64))];
+    let parts = [
+        (new().names("one other"), vec!["standard"]),
+        (new().in_vendors("registry_one"), vec!["vendor", "elements"]),
+        (new().in_converters("one"), vec!["converters"]),
+        (new().in_registries("one"), vec!["registry"]),
+        (new().in_onnx("One"), vec!["onnx"]),
+        (new().in_torch("torch.one"), vec!["torch"]),
+        (new().by_operation("one"), vec!["nnef"]),
+        (new().if_positive("one"), vec!["if_positive"]),
+        (new().formula(Operands::Real, "One(x)"), vec!["to_onnx"]),
+        (new().translated(ToOnnx::Refused("never")), vec!["to_onnx"]),
+        (new().onnx_differs(|operands| operands == [0.0], "at 0"), vec!["onnx_differs"]),
+        (new().kernel(Kernel::Not), vec!["kernel"]),
+        (new().shape(ShapeRule::Pad), vec!["shape"]),
+        (new().elements(ElementRule::To), vec!["elements"]),
+        (new().items(ItemRule::Sum), vec!["items"]),
+        (new().sign(super::row::SignRule::Always), vec!["sign"]),
+        (new().products(Products::Linear), vec!["products"]),
+        (new().drawn(Category::Layout), vec!["category"]),
+        (new().arguments(arguments), vec!["arguments"]),
+        (new().deviations(&[Deviation::CutFirst]), vec!["deviations"]),
+        (Row::standard("meaning", Category::Other, ShapeRule::Pad), vec!["standard", "nnef", "shape"]),
+        (Row::vendor("meaning", "a b", Category::Other, ShapeRule::Pad), vec!["vendor", "shape", "elements"]),
+        (Row::converter("meaning", "a b", Category::Other), vec!["converters", "shape", "elements"]),
+        (Row::by_item("meaning").drawn(Category::Other), vec!["standard", "nnef", "shape"]),
+        (Row::derived("meaning", "neg(@0)").drawn(Category::Other), vec!["nnef", "shape"]),
+    ];
+    for (row, wanted) in parts {
+        assert_eq!(changed(new(), row), wanted);
+    }
+    // The types of an operation stay when names in registries are added.
+    let typed = || Row::vendor("meaning", "a", Category::Other, ShapeRule::Pad).elements(ElementRule::To);
+    assert_eq!(changed(typed(), typed().in_vendors("b")), ["vendor"]);
+    assert!(typed() != typed(), "each meaning has one row");
+}
+
+#[test]
+fn kernels_are_told_apart() {
+    let kernels = all().filter_map(|row| row.kernel.map(|kernel| (row.name, format!("{kernel:?}"))));
+    let shown: std::collections::BTreeMap<&str, String> = kernels.collect();
+    let kind = |name: &str| shown.get(name).map_or("", String::as_str);
+    assert_eq!([kind("add"), kind("lt"), kind("and")], ["Arithmetic(Add)", "Compare(Less)", "Logic"]);
+    assert_eq!([kind("exp"), kind("neg"), kind("select"), kind("not")], ["Float", "Number", "Select", "Not"]);
+}

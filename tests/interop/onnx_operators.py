@@ -43,6 +43,8 @@ def cases():
 
 def text_of(opset, graph):
     sets = HEADS.get(opset) or f'"" : {opset}'
+    if opset.startswith("ml") and opset not in HEADS:
+        sets = f'"" : 21, "ai.onnx.ml" : {opset[2:]}'
     return f"<ir_version: 10, opset_import: [{sets}]>\ng {graph}"
 
 

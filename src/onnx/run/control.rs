@@ -231,6 +231,9 @@ fn scan_of_batches<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> Con
     let lengths = call.optional_list(0)?;
     let operands = (1..call.count()).map(|i| call.tensor(i)).collect::<Result<Vec<_>, _>>()?;
     let batches = operands.first().and_then(|operand| operand.shape().first()).copied().unwrap_or(0);
+    let length = operands.last().and_then(|operand| operand.shape().get(1)).copied().unwrap_or(0);
+    let scans = usize::try_from(call.int_or("num_scan_inputs", 0)?).unwrap_or(usize::MAX);
+    let states = operands.len().saturating_sub(scans);
     let graph = call.graph("body")?;
     let body = at.body_of(graph)?;
     let mut collected: Vec<Vec<Tensor>> = Vec::new();
@@ -243,9 +246,10 @@ fn scan_of_batches<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> Con
         let most = lengths.as_ref().and_then(|lengths| usize::try_from(*lengths.get(batch)?).ok());
         let results = scanned(at, call, &body, graph, values, most)?;
         collected.resize_with(results.len(), Vec::new);
-        for (into, value) in collected.iter_mut().zip(results) {
+        for (i, (into, value)) in collected.iter_mut().zip(results).enumerate() {
             if let RunValue::Tensor(tensor) = value {
-                into.push(tensor.unsqueezed(0));
+                let longer = if i < states { None } else { lengthened(call, &tensor, length)? };
+                into.push(longer.as_ref().unwrap_or(&tensor).unsqueezed(0));
             }
         }
     }
@@ -254,6 +258,17 @@ fn scan_of_batches<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> Con
         Ok(joined.ok_or_else(|| call.misfit("the results of different batches differ in shape"))?)
     };
     collected.into_iter().map(joined).collect()
+}
+
+/// What a shorter sequence of a batch has collected, with zeros up to the length of the others; none if it has that length.
+fn lengthened(call: &NodeCall, tensor: &Tensor, length: usize) -> Result<Option<Tensor>, EvalError> {
+    let mut shape = tensor.shape().to_vec();
+    let Some(missing) = shape.first().and_then(|own| length.checked_sub(*own)).filter(|missing| *missing > 0) else {
+        return Ok(None);
+    };
+    shape[0] = missing;
+    let zeros = Tensor::with(&shape, Data::zeros(tensor.dtype(), call.budget.room(&shape)?))?;
+    Ok(Tensor::joined(&[tensor, &zeros], 0))
 }
 
 /// Runs a graph on the items of sequences.

@@ -202,6 +202,9 @@ impl<'m> Import<'m> {
     }
 
     fn scanned(&mut self, node: &'m NodeProto, operands: &[Option<NnefItem>]) -> Lowered<Vec<NnefItem>> {
+        if self.version(node) < 9 {
+            return Err(NodeRefusal::because("its first version scans batches of sequences"));
+        }
         let body = self.body(node, "body")?;
         let scanned = self.attributes(node).int("num_scan_inputs")?.and_then(|count| usize::try_from(count).ok());
         let scanned = scanned.ok_or(NodeRefusal::because("its number of scanned operands is missing"))?;

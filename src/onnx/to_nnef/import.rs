@@ -98,6 +98,11 @@ impl<'m> Import<'m> {
         self.stored.extend(constants);
     }
 
+    /// The version of the operator set that a node is of.
+    pub(super) fn version(&self, node: &NodeProto) -> i64 {
+        self.imports.version(&self.model.names, node.domain).unwrap_or(1)
+    }
+
     pub(super) fn names_of_model(&self) -> &'m ModelNames {
         &self.model.names
     }
@@ -266,7 +271,7 @@ impl<'m> Import<'m> {
         if operands.iter().any(|operand| matches!(operand, Some(NnefItem::Refused))) {
             return Err(NodeRefusal::Operand);
         }
-        let version = self.imports.version(&self.model.names, node.domain).unwrap_or(1);
+        let version = self.version(node);
         if let Some(results) = self.computed(node, (domain, operator, version), &operands) {
             for (name, tensor) in node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT) {
                 self.hold(*name, Arc::new(tensor));

@@ -16,6 +16,9 @@ pub(in crate::onnx::to_nnef) fn batch_normalization(line: &mut NodeLine) -> Node
         return Err(NodeRefusal::because("it is in training"));
     }
     line.only(1)?;
+    if line.rank(0)? < 2 {
+        return Err(NodeRefusal::RANK);
+    }
     let epsilon = line.float("epsilon", EPSILON)?;
     let x = line.flat(0)?;
     let [scale, offset, mean, variance] = [1, 2, 3, 4].map(|i| line.per_channel(i));

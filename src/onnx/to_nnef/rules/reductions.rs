@@ -26,8 +26,19 @@ fn reduced_axes(line: &NodeLine) -> Lowered<Option<Vec<usize>>> {
     Ok(Some(axes.unwrap_or_else(|| (0..rank).collect())))
 }
 
+/// Refuses integers, whose roots and logarithms are rounded towards zero in ONNX.
+fn only_floats(line: &NodeLine) -> Lowered<()> {
+    match line.dtype(0)?.is_integer() {
+        true => Err(NodeRefusal::because("NNEF has no roots and logarithms of integers")),
+        false => Ok(()),
+    }
+}
+
 /// Reduces the operand along its axes.
 fn reduce(line: &mut NodeLine, form: Form) -> NodeResults {
+    if form.after.is_some() {
+        only_floats(line)?;
+    }
     let keeps = line.flag("keepdims", true)?;
     let Some(axes) = reduced_axes(line)? else { return unreduced(line, form) };
     let extents = line.shape(0)?;
@@ -110,6 +121,7 @@ pub(in crate::onnx::to_nnef) fn log_sum(line: &mut NodeLine) -> NodeResults {
 
 /// The largest item is subtracted first, so that no exponential overflows. An infinite one is not.
 pub(in crate::onnx::to_nnef) fn log_sum_exp(line: &mut NodeLine) -> NodeResults {
+    only_floats(line)?;
     let Some(axes) = reduced_axes(line)? else { return Ok(vec![NnefOutcome::Operand(0)]) };
     let x = line.flat(0)?;
     let peak = line.emit.on("max_reduce", x, [listed(&axes)])?;

@@ -50,7 +50,11 @@ pub(in crate::onnx::to_nnef) fn length(line: &mut NodeLine) -> NodeResults {
 
 pub(in crate::onnx::to_nnef) fn insert(line: &mut NodeLine) -> NodeResults {
     let mut items = items(line)?.to_vec();
-    let at = if line.has(2) { place(line, 2, items.len().saturating_add(1))? } else { items.len() };
+    // The place before an item, or after the end.
+    let at = match line.number(2)? {
+        Some(at) if at >= 0.0 => axis_of(at as i64, items.len().saturating_add(1))?,
+        _ => place(line, 2, items.len())?,
+    };
     items.insert(at, line.item(1)?.clone());
     sequence(items)
 }
