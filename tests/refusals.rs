@@ -64,11 +64,7 @@ fn refusal(sets: &str, graph: &str) -> Result<String, String> {
         Ok(_) => Err("it is run".to_owned()),
         Err(Refusal::Found(found)) => {
             let found = found.diagnostics.clone().into_sorted();
-            Ok(found
-                .iter()
-                .next()
-                .map(|found| format!("{} {}", found.code.as_str(), found.message))
-                .unwrap_or_default())
+            Ok(found.first().map(|found| format!("{} {}", found.code.as_str(), found.message)).unwrap_or_default())
         }
         Err(other) => Err(format!("{other:?}")),
     }

@@ -54,7 +54,7 @@ fn made_up(ty: &str, shape: &[usize], next: &mut usize) -> Value {
     *next += 1;
     match ty {
         "integer" => json!(item % 4),
-        "logical" => json!(item % 3 != 0),
+        "logical" => json!(!item.is_multiple_of(3)),
         _ => json!((item as f64 - 4.0) / 4.0),
     }
 }
