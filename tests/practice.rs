@@ -124,6 +124,29 @@ fn known_extents_are_written_by_fold() {
     }
 }
 
+/// The items of shapes that are sliced are those that the slice of any tensor takes.
+#[test]
+fn sliced_shapes_are_known() {
+    for (slice, wanted) in [
+        ("begin = [1], end = [3]", "[3,4]"),
+        ("begin = [-2], end = [0]", "[4,5]"),
+        ("begin = [-3], end = [-1]", "[3,4]"),
+        ("begin = [0], end = [0], stride = [2]", "[2,4]"),
+        ("begin = [1], end = [9]", "[3,4,5]"),
+        ("begin = [-9], end = [2]", "[2,3]"),
+    ] {
+        let rank = wanted.split(',').count();
+        let ones = vec!["1"; rank].join(", ");
+        let body = format!(
+            "    x = tract_core_external(shape = [2, 3, 4, 5], datum_type = 'f32');
+    d = slice(tract_core_shape_of(x), axes = [0], {slice});
+    y = tract_core_broadcast(constant(shape = [{ones}], value = [1.0]), shape = d);
+"
+        );
+        assert_eq!(shape(&tensors(&["--keep-unused"], &body), "y"), wanted, "{slice}");
+    }
+}
+
 /// An expression has the same value, whether a symbol is replaced before the expansion, or has its value from an input.
 #[test]
 fn quotients_of_symbols_are_those_of_integers() {

@@ -135,7 +135,11 @@ fn lists_are_joined_repeated_and_searched() {
     let (one, two) = (Value::Int(1), Value::Int(2));
     let pair = array(&[one.clone(), two.clone()]);
     let (yes, no) = (Value::Logical(true), Value::Logical(false));
+    let (half, scalars) = (Value::Scalar(0.5), array(&[Value::Scalar(1.5), Value::Scalar(0.5)]));
     for (op, a, b, wanted) in [
+        (In, &half, &scalars, "true"),
+        (In, &Value::Scalar(2.5), &scalars, "false"),
+        (Eq, &scalars, &scalars, "true"),
         (Add, &pair, &pair, "[1,2,1,2]"),
         (Add, &string("ab"), &string("c"), "'abc'"),
         (Add, &pair, &string("c"), mistyped),

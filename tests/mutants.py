@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Measures how many mutants of the code the tests find: all mutants are in one build, and a variable of the environment turns
+one of them on.
+
+    python3 tests/mutants.py --sample 100 [--seed N] [--folder DIR] [--results FILE]
+
+The mutants are those that `cargo mutants --list` names by `.cargo/mutants.toml`, except for those that cannot be chosen when the
+program runs: in constants and macros, and fields that are left out. Building each of them, as cargo-mutants does, takes a
+minute or two; here a mutant takes as long as the first test that finds it. The build is of a copy of the tree in DIR
+(target/mutants), of what git has at HEAD. A mutant is found if a test fails, or takes ten times as long as without.
+
+Needs cargo-mutants, and the packages tree-sitter and tree-sitter-rust of Python.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import tree_sitter
+import tree_sitter_rust
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Tests about time and memory, about other parts, and about the tree of sources, which is another one here.
+LEFT_OUT = {"adversarial", "api", "architecture", "depth", "docs", "growth", "inputs", "kept", "lsp", "memory", "models", "pairs",
+            "patches", "robustness", "shells", "terminal", "tiny", "workloads"}
+SWITCH = """//! Which mutant is on.
+use std::sync::LazyLock;
+static ON: LazyLock<u32> = LazyLock::new(|| std::env::var("MUTANT").ok().and_then(|n| n.parse().ok()).unwrap_or(0));
+#[inline(never)]
+pub(crate) fn is(number: u32) -> bool {
+    *ON == number
+}
+"""
+CONSTANT = {"const_item", "static_item", "token_tree", "macro_definition", "array_type", "const_block", "enum_variant"}
+LET = ("let_chain", "let_condition")
+
+# Text that is put in at an offset of a file. What comes first at an offset is the end of inner ranges, then the start of outer
+# ones.
+Insertion = collections.namedtuple("Insertion", "offset key text")
+
+
+def before(start, end, text):
+    return Insertion(start, (1, start - end), text)
+
+
+def after(start, end, text):
+    return Insertion(end, (0, end - start), text)
+
+
+class SourceFile:
+    """A file of Rust as it is at HEAD."""
+
+    def __init__(self, name, parser):
+        self.name = name
+        self.content = subprocess.run(["git", "show", f"HEAD:{name}"], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
+        self.root = parser.parse(self.content).root_node
+        self.starts = [0] + [i + 1 for i, byte in enumerate(self.content) if byte == 10]
+
+    def offset(self, place):
+        """The offset of a line and a column, which counts characters."""
+        start = self.starts[place["line"] - 1]
+        line = self.content[start:].split(b"\n", 1)[0].decode()
+        return start + len(line[:place["column"] - 1].encode())
+
+    def around(self, start, end):
+        """The nodes around a range, from the innermost on."""
+        node = self.root.descendant_for_byte_range(start, end)
+        while node is not None:
+            yield node
+            node = node.parent
+
+    def text(self, start, end):
+        return self.content[start:end].decode()
+
+    def is_constant(self, start, end):
+        """Whether a range is evaluated by the compiler, or is not parsed."""
+        for node in self.around(start, end):
+            if node.type in CONSTANT:
+                return True
+            if node.type == "function_item":
+                head = self.content[node.start_byte:node.child_by_field_name("name").start_byte]
+                if b"const " in head:
+                    return True
+        return False
+
+
+def chosen(start, end, on, mutated):
+    """An expression that is another one if a mutant is on."""
+    return [before(start, end, f"(if {on} {{ {mutated} }} else {{ "), after(start, end, " })")]
+
+
+def operator(file, start, end, on, text):
+    """Another operator, or none, in the expression that it belongs to."""
+    for node in file.around(start, end):
+        first, last = node.start_byte, node.end_byte
+        if node.type in ("binary_expression", "compound_assignment_expr"):
+            found, sides = node.child_by_field_name("operator"), [node.child_by_field_name(side) for side in ("left", "right")]
+            if (found.start_byte, found.end_byte) == (start, end):
+                if any(side.type in LET for side in sides):
+                    return None
+                return chosen(first, last, on, file.text(first, start) + text + file.text(end, last))
+        elif node.type == "unary_expression" and first == start:
+            return chosen(first, last, on, text + file.text(end, last))
+        elif node.type in ("block", "function_item"):
+            return None
+    return None
+
+
+def arm(file, start, end, on):
+    """An arm of a match that is left out."""
+    for node in file.around(start, end):
+        if node.type == "match_arm":
+            pattern = node.child_by_field_name("pattern")
+            guard = pattern.child_by_field_name("condition")
+            if guard is None:
+                return [after(pattern.start_byte, pattern.end_byte, f" if !{on}")]
+            if b"let " in guard.text:
+                return None
+            first, last = guard.start_byte, guard.end_byte
+            return [before(first, last, f"!{on} && ("), after(first, last, ")")]
+    return None
+
+
+def insertions(file, number, mutant):
+    """What makes up a mutant; none if it cannot be chosen when the program runs."""
+    start, end = (file.offset(mutant["span"][side]) for side in ("start", "end"))
+    on, text, genre = f"crate::mutants::is({number})", mutant["replacement"], mutant["genre"]
+    if file.is_constant(start, end):
+        return None
+    if genre == "FnValue":
+        return [before(start, end, f"if {on} {{ return {text}; }} ")]
+    if genre in ("BinaryOperator", "UnaryOperator"):
+        return operator(file, start, end, on, text)
+    if genre == "MatchArm":
+        return arm(file, start, end, on)
+    if genre == "MatchArmGuard" and "let " not in file.text(start, end):
+        return chosen(start, end, on, text)
+    return None
+
+
+def mutated(file, parts):
+    """The text of a file with mutants, and where each of them is in it."""
+    ordered = sorted(((part, number) for number, all_parts in parts for part in all_parts),
+                     key=lambda item: (item[0].offset, item[0].key, item[1] if item[0].key[0] else -item[1]))
+    out, ranges, last = bytearray(), collections.defaultdict(list), 0
+    for part, number in ordered:
+        out += file.content[last:part.offset]
+        ranges[number].append((len(out), len(out) + len(part.text.encode())))
+        out += part.text.encode()
+        last = part.offset
+    return bytes(out + file.content[last:]), ranges
+
+
+class Tree:
+    """A copy of the sources with all mutants that compile."""
+
+    def __init__(self, folder):
+        self.folder = folder / "tree"
+        self.environment = {**os.environ, "CARGO_TARGET_DIR": str(folder / "target"), "RUSTFLAGS": "--cap-lints allow",
+                            "CARGO_PROFILE_DEV_DEBUG": "0"}
+        self.folder.mkdir(parents=True, exist_ok=True)
+        archive = subprocess.Popen(["git", "archive", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE)
+        subprocess.run(["tar", "-xf", "-", "-C", self.folder], stdin=archive.stdout, check=True)
+        listed = subprocess.run(["cargo", "mutants", "--list", "--json"], cwd=self.folder, stdout=subprocess.PIPE, check=True).stdout
+        self.mutants = dict(enumerate(json.loads(listed), 1))
+        parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
+        names = {mutant["file"] for mutant in self.mutants.values()}
+        self.files = {name: SourceFile(name, parser) for name in names}
+        parts = {number: insertions(self.files[mutant["file"]], number, mutant) for number, mutant in self.mutants.items()}
+        self.parts = {number: found for number, found in parts.items() if found}
+
+    def write(self):
+        """Writes the files with the mutants that are left. Returns where each is in its file."""
+        places = {}
+        for name, file in self.files.items():
+            own = [(number, found) for number, found in self.parts.items() if self.mutants[number]["file"] == name]
+            text, places[name] = mutated(file, own)
+            (self.folder / name).write_bytes(text)
+        (self.folder / "src/mutants.rs").write_text(SWITCH)
+        library = subprocess.run(["git", "show", "HEAD:src/lib.rs"], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout.decode()
+        (self.folder / "src/lib.rs").write_text(library.replace("\nmod ", "\nmod mutants;\nmod ", 1))
+        return places
+
+    def cargo(self, *words):
+        done = subprocess.run(["cargo", *words, "--all-features", "--message-format=json"], cwd=self.folder, env=self.environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return done, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+    def without_mistakes(self):
+        """Leaves out mutants that do not compile, until the others do."""
+        while True:
+            places = self.write()
+            done, told = self.cargo("check")
+            errors = [line["message"] for line in told if line.get("reason") == "compiler-message"
+                      and line["message"]["level"] == "error" and line["message"]["spans"]]
+            wrong = set().union(*(self.wrong(error, places) for error in errors)) if errors else set()
+            print(f"{len(self.parts)} mutants, {len(errors)} errors", flush=True)
+            if done.returncode == 0:
+                return
+            if not wrong:
+                sys.exit(done.stderr)
+            for number in wrong:
+                self.parts.pop(number)
+
+    def wrong(self, error, places):
+        """The mutants that an error of the compiler is about."""
+        span = next((span for span in error["spans"] if span["is_primary"]), error["spans"][0])
+        start, end, ranges = span["byte_start"], span["byte_end"], places.get(span["file_name"], {})
+        if "non-exhaustive" in error["message"]:
+            # One of the arms behind the start of the match.
+            arms = sorted((own[0][0], number) for number, own in ranges.items()
+                          if self.mutants[number]["genre"] == "MatchArm" and own[0][0] > start)
+            return {number for at, number in arms if at < start + 2000} or {number for _, number in arms[:1]}
+        within = {number for number, own in ranges.items() for first, last in own if first <= start and end <= last}
+        around = {number for number, own in ranges.items() if own[0][0] <= start and end <= own[-1][1]}
+        inside = {number for number, own in ranges.items() for first, _ in own if start <= first < end}
+        near = {number for number, own in ranges.items() if abs(own[0][0] - start) < 300}
+        return within or around or inside or near
+
+    def tests(self):
+        """The programs of tests by their names."""
+        done, told = self.cargo("test", "--no-run")
+        if done.returncode != 0:
+            sys.exit(done.stderr)
+        built = [line for line in told if line.get("executable") and line["profile"]["test"]]
+        names = {line["executable"]: line["target"]["name"] for line in built if line["target"]["kind"][0] in ("lib", "test")}
+        return {name: path for path, name in names.items() if name not in LEFT_OUT}
+
+    def fails(self, program, mutant, limit):
+        """Whether a program of tests fails with a mutant, and the seconds that it takes."""
+        environment = {**self.environment, "MUTANT": str(mutant), "PROPTEST_CASES": "64", "PROPTEST_FAILURE_PERSISTENCE": "off"}
+        start = time.monotonic()
+        process = subprocess.Popen([program, "-q"], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            failed = process.wait(limit) != 0
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            failed = True
+        return failed, time.monotonic() - start
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, required=True, help="how many mutants are tried")
+    parser.add_argument("--seed", type=int, default=0, help="which ones")
+    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "target/mutants")
+    parser.add_argument("--results", help="a file to which a line of JSON is added for each mutant; those in it are not tried again")
+    options = parser.parse_args()
+    tree = Tree(options.folder.resolve())
+    tree.without_mistakes()
+    programs = tree.tests()
+    usual = {name: tree.fails(program, 0, 900) for name, program in programs.items()}
+    failing = [name for name, (failed, _) in usual.items() if failed]
+    if failing:
+        sys.exit(f"these tests fail without a mutant: {', '.join(failing)}")
+    tried = {}
+    if options.results and os.path.exists(options.results):
+        with open(options.results, encoding="utf-8") as lines:
+            tried = {line["mutant"]: line["found"] for line in map(json.loads, lines)}
+    numbers = sorted(tree.parts)
+    random.Random(options.seed).shuffle(numbers)
+    outcomes = {}
+    for number in numbers[:options.sample]:
+        name = tree.mutants[number]["name"]
+        if name not in tried:
+            limits = sorted((seconds, test) for test, (_, seconds) in usual.items())
+            tried[name] = next((test for seconds, test in limits if tree.fails(programs[test], number, 10 * seconds + 20)[0]), None)
+            if options.results:
+                with open(options.results, "a", encoding="utf-8") as out:
+                    out.write(json.dumps({"mutant": name, "found": tried[name]}) + "\n")
+        outcomes[name] = tried[name]
+        if outcomes[name] is None:
+            print(f"not found: {name}", flush=True)
+    found = sum(test is not None for test in outcomes.values())
+    print(f"{found} of {len(outcomes)} mutants are found, of {len(tree.parts)} that were built and {len(tree.mutants)} in all")
+
+
+if __name__ == "__main__":
+    main()
