@@ -17,7 +17,7 @@ async function start() {
     client = new LanguageClient(
         'nnef-flatten',
         'NNEF',
-        // Standard input and output without `transport`, which would add an argument `--stdio` that the command does not have.
+        // Standard input and output.
         { command, args },
         { documentSelector: languages.map((language) => ({ language })) },
     );

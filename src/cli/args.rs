@@ -152,6 +152,9 @@ pub(crate) enum Command {
     /// Without --limits, texts have the limits of --limits untrusted.
     #[cfg(feature = "lsp")]
     Lsp {
+        /// Exchange messages on standard input and output, as without this option: many editors give it.
+        #[arg(long)]
+        stdio: bool,
         /// Accept only what the standard allows: tolerated deviations become errors.
         #[arg(long)]
         strict: bool,

@@ -112,7 +112,8 @@ fn run(mut cli: Cli, reporter: &mut Reporter) -> RunResult {
             }
         },
         #[cfg(feature = "lsp")]
-        Command::Lsp { strict, fragments, limits } => {
+        // There is no other channel.
+        Command::Lsp { stdio: _, strict, fragments, limits } => {
             let later = args::Language { strict, fragments, limits, ..args::Language::default() };
             super::lsp::run(&cli.language.merge(later))
         }

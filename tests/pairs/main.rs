@@ -122,7 +122,7 @@ fn fault(pair: &Pair, base: &Outcome) -> Option<&'static str> {
         (true, Effect::Fails) if with != *base => None,
         (true, _) if is_refusal(&with, &pair.words) => None,
         (true, _) => Some("is refused without its name"),
-        (false, Effect::Speed) => (with != *base).then_some("changes the result"),
+        (false, Effect::Speed | Effect::Usual) => (with != *base).then_some("changes the result"),
         (false, Effect::Shows | Effect::Fails) => (with == *base).then_some("is accepted and ignored"),
     }
 }

@@ -10,6 +10,8 @@ pub enum Effect {
     Fails,
     /// The time that the run takes, and nothing else.
     Speed,
+    /// Nothing: it names what is done in any case.
+    Usual,
 }
 
 /// Runs with an option.
@@ -265,6 +267,7 @@ pub const TRIALS: &[Trial] = &[
         .only(&["nnef", "loops", "onnx", "pnnx", "ncnn"]),
     trial(FMT, "--max-items", "1").on(STREAMS),
     trial(FMT, "--max-work", "1").on(STREAMS),
+    trial(LSP, "--stdio", "").by(Effect::Usual),
     trial(LSP, "--strict", ""),
     trial(LSP, "--fragments", "@broken.nnef"),
     trial(LSP, "--limits", "default").on(&[("lsp", "<@large.lsp")]),

@@ -337,6 +337,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("renamed", "", &[of(C::DIFF)]),
     row("page", "", &[of(C::DIFF)]),
     row("check", "", &[of(C::FMT)]),
+    row("stdio", "", &[of(C::LSP)]),
     row("fuse", "", &[of(C::FUSE)]),
     row("recompute", "", &[of(C::FUSE)]),
     row("fold", "", &[of(C::EXPR).to(TOLD_FORMS)]),

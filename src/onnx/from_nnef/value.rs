@@ -52,11 +52,7 @@ impl NnefElement {
 
     /// The bytes of numbers in raw data.
     pub(super) fn bytes(self, items: &[f64]) -> Vec<u8> {
-        match self {
-            NnefElement::Float => items.iter().flat_map(|item| (*item as f32).to_le_bytes()).collect(),
-            NnefElement::Int => items.iter().flat_map(|item| (*item as i64).to_le_bytes()).collect(),
-            NnefElement::Bool => items.iter().map(|item| u8::from(*item != 0.0)).collect(),
-        }
+        self.bytes_of(&Data::Float64(items.to_vec()))
     }
 }
 
