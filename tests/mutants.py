@@ -134,6 +134,9 @@ def insertions(file, number, mutant):
     if file.is_constant(start, end):
         return None
     if genre == "FnValue":
+        # A function has only one type behind `impl`.
+        if "impl " in mutant["function"]["return_type"]:
+            return None
         return [before(start, end, f"if {on} {{ return {text}; }} ")]
     if genre in ("BinaryOperator", "UnaryOperator"):
         return operator(file, start, end, on, text)

@@ -34,6 +34,58 @@ fn type_arguments_follow_the_elements_that_operands_have() {
     all_options().iter().for_each(|options| again(&text, options).expect("the same again"));
 }
 
+/// Logicals have no order, so that they are no operands of what compares by order in its body.
+#[test]
+fn logicals_are_refused_by_all_that_orders_them() {
+    let ordered = [
+        "max(l, 0.0)",
+        "max(x, l)",
+        "min(l, 1.0)",
+        "clamp(l, 0.0, 1.0)",
+        "relu(l)",
+        "leaky_relu(l, alpha = 0.1)",
+        "prelu(l, 0.5)",
+        "elu(l)",
+        "selu(l)",
+        "gt(l, 0.0)",
+        "min_max_linear_quantize(l, 0.0, 1.0, bits = 8, signed = true, symmetric = false)",
+        "linear_quantize(l, 0.0, 1.0, bits = 8)",
+    ];
+    let others = [
+        "exp(l)",
+        "abs(l)",
+        "sign(l)",
+        "sigmoid(l)",
+        "softplus(l)",
+        "gelu(l)",
+        "silu(l)",
+        "tanh(l)",
+        "sqr(l)",
+        "add(l, x)",
+        "pow(l, 2.0)",
+        "softabs(l, epsilon = 0.1)",
+        "softmax(l, axes = [0])",
+        "l1_normalization(l, axes = [0])",
+        "l2_normalization(l, axes = [0])",
+        "mean_reduce(l, axes = [0])",
+        "max_reduce(l, axes = [0])",
+        "zero_point_linear_quantize(l, 0, 0.5, bits = 8, signed = true, symmetric = false)",
+        "logarithmic_quantize(l, 1.0, bits = 8)",
+    ];
+    let head = crate::common::HEADER;
+    let text = |call: &str| {
+        format!("{head} graph G( x ) -> ( y ) {{ x = external(shape = [2, 2]); l = lt(x, 1.0); y = {call}; }}")
+    };
+    for call in ordered {
+        let found = run(&text(call), &Options::default()).expect_err(call);
+        assert_eq!(error_codes(&found), ["E0701"], "{call}");
+    }
+    for call in others {
+        assert!(run(&text(call), &Options::default()).is_ok(), "{call}");
+        all_options().iter().for_each(|options| again(&text(call), options).expect(call));
+    }
+}
+
 /// Flat text cannot tell the standard `select` in the body of `max` from the one that is declared.
 #[test]
 fn a_standard_operation_beside_its_replacement_is_refused() {

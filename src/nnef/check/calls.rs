@@ -345,9 +345,23 @@ impl BodyCheck<'_, '_> {
     }
 }
 
+/// Standard operations whose bodies compare an operand by order.
+const ORDERED: &[&str] = &[
+    "max",
+    "min",
+    "clamp",
+    "relu",
+    "leaky_relu",
+    "prelu",
+    "elu",
+    "selu",
+    "linear_quantize",
+    "min_max_linear_quantize",
+];
+
 /// Whether an operation compares by order.
 fn orders(name: &str) -> bool {
-    BINARY.iter().any(|row| row.class == Class::Order && row.tensor == Some(name))
+    ORDERED.contains(&name) || BINARY.iter().any(|row| row.class == Class::Order && row.tensor == Some(name))
 }
 
 /// The type of a call's result: elements declared as `tensor<>` are unknown until the graph runs.
