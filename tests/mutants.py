@@ -64,9 +64,8 @@ class SourceFile:
 
     def offset(self, place):
         """The offset of a line and a column, which counts characters."""
-        start = self.starts[place["line"] - 1]
-        line = self.content[start:].split(b"\n", 1)[0].decode()
-        return start + len(line[:place["column"] - 1].encode())
+        start, end = (self.starts + [len(self.content)])[place["line"] - 1:place["line"] + 1]
+        return start + len(self.content[start:end].decode()[:place["column"] - 1].encode())
 
     def around(self, start, end):
         """The nodes around a range, from the innermost on."""
