@@ -8,6 +8,8 @@
 
 #[path = "common/command.rs"]
 mod command;
+#[path = "common/operators.rs"]
+mod operators;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,6 +20,7 @@ use nnef_flatten::graph::Extent;
 use nnef_flatten::input::{Given, Input, Refusal};
 use nnef_flatten::tensor::{DType, Data, SmallInt, Tensor};
 use nnef_flatten::{Lower, Options, open};
+use operators::text_of;
 use serde_json::Value;
 
 type Tensors = BTreeMap<String, Tensor>;
@@ -72,16 +75,6 @@ fn tensor(form: &Value) -> Tensor {
 
 fn tensors(form: &Value) -> Tensors {
     form.as_object().unwrap().iter().map(|(name, form)| (name.clone(), tensor(form))).collect()
-}
-
-/// The text of a model from its line.
-fn text_of(sets: &str, graph: &str) -> String {
-    let sets = match sets.strip_prefix("ml") {
-        Some("") => r#""" : 17, "ai.onnx.ml" : 3"#.to_owned(),
-        Some(version) => format!(r#""" : 21, "ai.onnx.ml" : {version}"#),
-        None => format!(r#""" : {sets}"#),
-    };
-    format!("<ir_version: 10, opset_import: [{sets}]>\ng {graph}")
 }
 
 /// All models, by name.

@@ -5,9 +5,13 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "common/operators.rs"]
+mod operators;
+
 use nnef_flatten::input::{Given, Refusal};
 use nnef_flatten::tensor::{Data, SmallInt, Tensor};
 use nnef_flatten::{Options, open};
+use operators::text_of;
 
 const REFUSED: &str = include_str!("refusals/run.txt");
 
@@ -18,11 +22,7 @@ fn models() -> Vec<(&'static str, String, String)> {
         match (line.strip_prefix("    "), models.last_mut()) {
             (Some(line), Some((_, sets, graph))) if graph.is_empty() => {
                 let (version, text) = line.split_once(": ").unwrap();
-                *sets = match version.strip_prefix("ml") {
-                    Some("") => r#""" : 17, "ai.onnx.ml" : 3"#.to_owned(),
-                    Some(version) => format!(r#""" : 21, "ai.onnx.ml" : {version}"#),
-                    None => format!(r#""" : {version}"#),
-                };
+                *sets = version.to_owned();
                 *graph = text.to_owned();
             }
             (Some(line), Some((_, _, graph))) => *graph += &format!("\n{line}"),
@@ -58,7 +58,7 @@ fn inputs(graph: &str) -> Vec<(String, Tensor)> {
 
 /// The code and the message of a model that is not run.
 fn refusal(sets: &str, graph: &str) -> Result<String, String> {
-    let text = format!("<ir_version: 10, opset_import: [{sets}]>\ng {graph}");
+    let text = text_of(sets, graph);
     let input = open(Given::from(("model", text.as_str())).notation("onnxtxt"), &Options::default());
     match input.and_then(|input| input.evaluate(&inputs(graph))) {
         Ok(_) => Err("it is run".to_owned()),

@@ -11,31 +11,28 @@ fn shape(text: &str) -> Shape {
 /// The type of an array has as many bits as the type of its shape.
 #[test]
 fn each_type_of_arrays_has_one_of_shapes() {
+    use DType::{Narrow, Small};
     use NarrowFloat::*;
     use SmallInt::*;
-    let floats = [
-        (Float16, "f16", 16),
-        (BFloat16, "bf16", 16),
-        (Float8E4M3Fn, "f8e4m3fn", 8),
-        (Float8E4M3Fnuz, "f8e4m3fnuz", 8),
-        (Float8E5M2, "f8e5m2", 8),
-        (Float8E5M2Fnuz, "f8e5m2fnuz", 8),
-        (Float8E8M0, "f8e8m0fnu", 8),
-        (Float6E2M3, "f6e2m3fn", 6),
-        (Float6E3M2, "f6e3m2fn", 6),
-        (Float4E2M1, "f4e2m1fn", 4),
-    ];
-    let integers = [
-        (Int2, "s2", 2),
-        (Int4, "s4", 4),
-        (Int8, "s8", 8),
-        (Int16, "s16", 16),
-        (Uint2, "u2", 2),
-        (Uint4, "u4", 4),
-        (Uint8, "u8", 8),
-        (Uint16, "u16", 16),
-    ];
-    let wide = [
+    for (dtype, name, bits) in [
+        (Narrow(Float16), "f16", 16),
+        (Narrow(BFloat16), "bf16", 16),
+        (Narrow(Float8E4M3Fn), "f8e4m3fn", 8),
+        (Narrow(Float8E4M3Fnuz), "f8e4m3fnuz", 8),
+        (Narrow(Float8E5M2), "f8e5m2", 8),
+        (Narrow(Float8E5M2Fnuz), "f8e5m2fnuz", 8),
+        (Narrow(Float8E8M0), "f8e8m0fnu", 8),
+        (Narrow(Float6E2M3), "f6e2m3fn", 6),
+        (Narrow(Float6E3M2), "f6e3m2fn", 6),
+        (Narrow(Float4E2M1), "f4e2m1fn", 4),
+        (Small(Int2), "s2", 2),
+        (Small(Int4), "s4", 4),
+        (Small(Int8), "s8", 8),
+        (Small(Int16), "s16", 16),
+        (Small(Uint2), "u2", 2),
+        (Small(Uint4), "u4", 4),
+        (Small(Uint8), "u8", 8),
+        (Small(Uint16), "u16", 16),
         (DType::Float32, "f32", 32),
         (DType::Float64, "f64", 64),
         (DType::Int32, "s32", 32),
@@ -45,10 +42,7 @@ fn each_type_of_arrays_has_one_of_shapes() {
         (DType::Bool, "pred", 8),
         (DType::Complex64, "c64", 64),
         (DType::Complex128, "c128", 128),
-    ];
-    let floats = floats.map(|(of, name, bits)| (DType::Narrow(of), name, bits));
-    let integers = integers.map(|(of, name, bits)| (DType::Small(of), name, bits));
-    for (dtype, name, bits) in floats.into_iter().chain(integers).chain(wide) {
+    ] {
         let element = ElementType::from(dtype);
         assert_eq!((element.name(), element.bits()), (name, bits));
         assert_eq!(ElementType::from_name(name), Some(element));

@@ -80,6 +80,17 @@ pub(crate) fn filled(given: Data, count: usize) -> Option<Data> {
     }
 }
 
+/// The bytes of elements as those of a type: scalars have 32 bits, integers 64, logicals 8.
+#[cfg(feature = "eval")]
+pub(crate) fn stored(data: &Data, as_type: Primitive) -> Vec<u8> {
+    let places = 0..data.len();
+    match as_type {
+        Primitive::Integer => places.flat_map(|at| data.integer(at).to_le_bytes()).collect(),
+        Primitive::Logical => places.map(|at| u8::from(data.float(at) != 0.0)).collect(),
+        _ => places.flat_map(|at| (data.float(at) as f32).to_le_bytes()).collect(),
+    }
+}
+
 /// The number of elements that the value of a constant is written with.
 pub(crate) fn written(value: &Value) -> usize {
     match value {

@@ -187,13 +187,12 @@ fn constant(graph: &Graph, operation: &Operation, shape: &[usize]) -> Option<Ten
 
 /// The bytes of a tensor in an element type of attribute operators.
 fn stored(tensor: &Tensor, element: &str) -> Vec<u8> {
-    let data = tensor.data();
-    let places = 0..data.len();
-    match element {
-        "i64" => places.flat_map(|at| data.integer(at).to_le_bytes()).collect(),
-        "bool" => places.map(|at| u8::from(data.float(at) != 0.0)).collect(),
-        _ => places.flat_map(|at| (data.float(at) as f32).to_le_bytes()).collect(),
-    }
+    let primitive = match element {
+        "i64" => Primitive::Integer,
+        "bool" => Primitive::Logical,
+        _ => Primitive::Scalar,
+    };
+    constant::stored(tensor.data(), primitive)
 }
 
 /// The shape and type of a tensor.

@@ -379,3 +379,42 @@ fn is_of_vendor<'n, I: Iterator<Item = &'n str>>(name: &str, meant: &str, known:
     let operation = name.split_once('_').map(|(_, rest)| rest).filter(|rest| !rest.is_empty());
     name.contains(|c: char| c.is_ascii_uppercase()) || operation.is_some_and(|rest| known().any(|known| known == rest))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A body of the standard library compares a parameter itself, or passes it to an operation that does.
+    #[test]
+    fn ordered_operations_are_those_of_the_standard_library() {
+        let text = include_str!("../../library/std/nnef-1.0.nnef");
+        let fragments = text.split("\nfragment ").skip(1).filter_map(|fragment| {
+            let (head, body) = fragment.split_once('{')?;
+            let (name, parameters) = head.split_once('(')?;
+            let tensors = parameters.split(": tensor<scalar>").map(|part| part.rsplit([' ', '(']).next().unwrap_or(""));
+            Some((name, tensors.collect::<Vec<_>>(), body.split_once("\n}")?.0))
+        });
+        let fragments: Vec<_> = fragments.collect();
+        let mut found: Vec<&str> = Vec::new();
+        loop {
+            let before = found.len();
+            for (name, tensors, body) in &fragments {
+                let orders = |tensor: &&str| {
+                    let compares =
+                        [" < ", " > ", " <= ", " >= "].iter().any(|sign| body.contains(&format!("({tensor}{sign}")));
+                    compares || found.iter().any(|name| body.contains(&format!("{name}({tensor},")))
+                };
+                if !found.contains(name) && tensors.iter().filter(|tensor| !tensor.is_empty()).any(orders) {
+                    found.push(name);
+                }
+            }
+            if found.len() == before {
+                break;
+            }
+        }
+        let mut wanted = ORDERED.to_vec();
+        found.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(found, wanted);
+    }
+}

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use crate::graph::Primitive;
 use crate::graph::names::NameId;
+use crate::graph::{Primitive, constant};
 use crate::onnx::model::AttributeValue;
 use crate::tensor::Data;
 
@@ -40,14 +40,16 @@ impl NnefElement {
         }
     }
 
-    /// The bytes of elements in raw data. All 64 bits of integers are kept.
+    /// The bytes of elements in raw data.
     pub(super) fn bytes_of(self, data: &Data) -> Vec<u8> {
-        let places = 0..data.len();
-        match self {
-            NnefElement::Float => places.flat_map(|at| (data.float(at) as f32).to_le_bytes()).collect(),
-            NnefElement::Int => places.flat_map(|at| data.integer(at).to_le_bytes()).collect(),
-            NnefElement::Bool => places.map(|at| u8::from(data.float(at) != 0.0)).collect(),
-        }
+        constant::stored(
+            data,
+            match self {
+                NnefElement::Float => Primitive::Scalar,
+                NnefElement::Int => Primitive::Integer,
+                NnefElement::Bool => Primitive::Logical,
+            },
+        )
     }
 
     /// The bytes of numbers in raw data.
