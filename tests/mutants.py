@@ -6,8 +6,9 @@ one of them on.
 
 The mutants are those that `cargo mutants --list` names by `.cargo/mutants.toml`, except for those that cannot be chosen when the
 program runs: in constants and macros, and fields that are left out. Building each of them, as cargo-mutants does, takes a
-minute or two; here a mutant takes as long as the first test that finds it. The build is of a copy of the tree in DIR
-(target/mutants), of what git has at HEAD. A mutant is found if a test fails, or takes ten times as long as without.
+minute or two; here a mutant takes as long as the first test that finds it, of the tests that reach its place: those are noted
+when all tests run without a mutant. The conformance suite is asked first. The build is of a copy of the tree in DIR
+(target/mutants), of what git has at HEAD. A mutant is found if a test fails, or takes five times as long as without.
 
 Needs cargo-mutants, and the packages tree-sitter and tree-sitter-rust of Python.
 """
@@ -20,6 +21,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import tree_sitter
@@ -29,16 +31,49 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Tests about time and memory, about other parts, and about the tree of sources, which is another one here.
 LEFT_OUT = {"adversarial", "api", "architecture", "depth", "docs", "growth", "inputs", "kept", "lsp", "memory", "models", "pairs",
             "patches", "robustness", "shells", "terminal", "tiny", "workloads"}
-SWITCH = """//! Which mutant is on.
+SWITCH = """//! Which mutant is on, and which ones each test reaches.
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::env::var;
+use std::fs::File;
+use std::io::Write;
 use std::sync::LazyLock;
-static ON: LazyLock<u32> = LazyLock::new(|| std::env::var("MUTANT").ok().and_then(|n| n.parse().ok()).unwrap_or(0));
+
+struct Switch {
+    on: u32,
+    reached: Option<File>,
+}
+
+static SWITCH: LazyLock<Switch> = LazyLock::new(|| Switch {
+    on: var("MUTANT").ok().and_then(|n| n.parse().ok()).unwrap_or(0),
+    reached: var("MUTANTS_REACHED").ok().and_then(|path| File::options().append(true).create(true).open(path).ok()),
+});
+
+thread_local! { static SEEN: RefCell<HashSet<u32>> = RefCell::default(); }
+
 #[inline(never)]
 pub(crate) fn is(number: u32) -> bool {
-    *ON == number
+    let switch = &*SWITCH;
+    if let Some(file) = &switch.reached {
+        note(file, number);
+    }
+    switch.on == number
+}
+
+// A test runs in a thread of its name.
+fn note(mut file: &File, number: u32) {
+    let first = SEEN.try_with(|seen| seen.try_borrow_mut().is_ok_and(|mut seen| seen.insert(number)));
+    if first.unwrap_or(true) {
+        let thread = std::thread::current();
+        let line = format!("{} {number}\\n", thread.name().unwrap_or("main"));
+        // Fails in tests that limit what may be written.
+        let _ = file.write_all(line.as_bytes());
+    }
 }
 """
 CONSTANT = {"const_item", "static_item", "token_tree", "macro_definition", "array_type", "const_block", "enum_variant"}
 LET = ("let_chain", "let_condition")
+REACHED = "MUTANTS_REACHED"
 
 # Text that is put in at an offset of a file. What comes first at an offset is the end of inner ranges, then the start of outer
 # ones.
@@ -87,6 +122,20 @@ class SourceFile:
                 if b"const " in head:
                     return True
         return False
+
+
+def noted(folder):
+    """The file for notes about reached mutants, which is removed."""
+    path = folder.parent / "reached"
+    path.unlink(missing_ok=True)
+    return path
+
+
+def notes(path):
+    """The threads and numbers of reached mutants."""
+    for line in path.read_text().splitlines() if path.exists() else ():
+        thread, number = line.rsplit(" ", 1)
+        yield thread, int(number)
 
 
 def chosen(start, end, on, mutated):
@@ -167,15 +216,27 @@ class Tree:
         self.environment = {**os.environ, "CARGO_TARGET_DIR": str(folder / "target"), "RUSTFLAGS": "--cap-lints allow",
                             "CARGO_PROFILE_DEV_DEBUG": "0"}
         self.folder.mkdir(parents=True, exist_ok=True)
-        archive = subprocess.Popen(["git", "archive", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE)
-        subprocess.run(["tar", "-xf", "-", "-C", self.folder], stdin=archive.stdout, check=True)
-        listed = subprocess.run(["cargo", "mutants", "--list", "--json"], cwd=self.folder, stdout=subprocess.PIPE, check=True).stdout
-        self.mutants = dict(enumerate(json.loads(listed), 1))
+        # What was found before: the commit, its mutants, and the numbers of those that compile.
+        self.known = folder / "known.json"
+        commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
+        known = json.loads(self.known.read_text()) if self.known.exists() else {}
+        self.is_built = known.get("commit") == commit
+        if not self.is_built:
+            known = {"commit": commit, "mutants": self.listed()}
+            known["compiled"] = range(1, len(known["mutants"]) + 1)
+        self.commit, self.mutants = commit, dict(enumerate(known["mutants"], 1))
         parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
         names = {mutant["file"] for mutant in self.mutants.values()}
         self.files = {name: SourceFile(name, parser) for name in names}
         parts = {number: insertions(self.files[mutant["file"]], number, mutant) for number, mutant in self.mutants.items()}
-        self.parts = {number: found for number, found in parts.items() if found}
+        self.parts = {number: parts[number] for number in known["compiled"] if parts[number]}
+
+    def listed(self):
+        """Copies the tree, and lists its mutants."""
+        archive = subprocess.Popen(["git", "archive", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE)
+        subprocess.run(["tar", "-xf", "-", "-C", self.folder], stdin=archive.stdout, check=True)
+        found = subprocess.run(["cargo", "mutants", "--list", "--json"], cwd=self.folder, stdout=subprocess.PIPE, check=True)
+        return json.loads(found.stdout)
 
     def write(self):
         """Writes the files with the mutants that are left. Returns where each is in its file."""
@@ -196,7 +257,7 @@ class Tree:
 
     def without_mistakes(self):
         """Leaves out mutants that do not compile, until the others do."""
-        while True:
+        while not self.is_built:
             places = self.write()
             done, told = self.cargo("check")
             errors = [line["message"] for line in told if line.get("reason") == "compiler-message"
@@ -204,6 +265,8 @@ class Tree:
             wrong = set().union(*(self.wrong(error, places) for error in errors)) if errors else set()
             print(f"{len(self.parts)} mutants, {len(errors)} errors", flush=True)
             if done.returncode == 0:
+                known = {"commit": self.commit, "mutants": list(self.mutants.values()), "compiled": sorted(self.parts)}
+                self.known.write_text(json.dumps(known))
                 return
             if not wrong:
                 sys.exit(done.stderr)
@@ -234,19 +297,89 @@ class Tree:
         names = {line["executable"]: line["target"]["name"] for line in built if line["target"]["kind"][0] in ("lib", "test")}
         return {name: path for path, name in names.items() if name not in LEFT_OUT}
 
-    def fails(self, program, mutant, limit):
-        """Whether a program of tests fails with a mutant, and the seconds that it takes."""
-        environment = {**self.environment, "MUTANT": str(mutant), "PROPTEST_CASES": "64", "PROPTEST_FAILURE_PERSISTENCE": "off"}
+    def run(self, program, variables, tests, limit):
+        """Whether tests of a program (all if there are none) fail, and the seconds until the first one does."""
+        environment = {**self.environment, **variables, "PROPTEST_CASES": "64", "PROPTEST_FAILURE_PERSISTENCE": "off"}
         start = time.monotonic()
-        process = subprocess.Popen([program, "-q"], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        try:
-            failed = process.wait(limit) != 0
-        except subprocess.TimeoutExpired:
+        process = subprocess.Popen([program, *(["--exact", *tests] if tests else [])], cwd=self.folder, env=environment, text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                   start_new_session=True)
+        late = threading.Timer(limit, os.killpg, (process.pid, signal.SIGKILL))
+        late.start()
+        failed = any(line.startswith("test ") and line.endswith("FAILED\n") for line in process.stdout)
+        if failed:
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            failed = True
-        return failed, time.monotonic() - start
+        status = process.wait()
+        late.cancel()
+        return failed or status != 0, time.monotonic() - start
+
+    def reach(self, program):
+        """Which tests of a program reach each mutant, `main` if another process or thread does; and the seconds that they take."""
+        path = noted(self.folder)
+        self.run(program, {REACHED: str(path)}, (), 1800)
+        reached = collections.defaultdict(set)
+        for test, number in notes(path):
+            reached[number].add(test)
+        failed, seconds = self.run(program, {}, (), 900)
+        return failed, seconds, reached
+
+    def finder(self, programs, usual, number):
+        """The name of the first program of tests, from quick to slow, that finds a mutant; none if no test does."""
+        for name in sorted(usual, key=lambda name: usual[name][1]):
+            _, seconds, reached = usual[name]
+            tests = reached.get(number)
+            if not tests:
+                continue
+            # Other processes and threads belong to any test, and what is reached once may be a table that all tests use.
+            chosen = () if "main" in tests or len(tests) == 1 else sorted(tests)
+            if self.run(programs[name], {"MUTANT": str(number)}, chosen, 5 * seconds + 20)[0]:
+                return name
+        return None
+
+
+class Suite:
+    """The conformance suite, whose cases are tests of the command: what is right without a mutant is wrong with it."""
+
+    # A mutant that so many cases reach and do not find is taken as not found by the suite.
+    MOST = 300
+
+    def __init__(self, tree):
+        sys.path.insert(0, str(ROOT / "tests/conformance"))
+        import run
+        from suite import field
+        oracle = run.Oracle(sys.executable)
+        program = run.Program(str(ROOT / "tests/conformance/programs/nnef-flatten.json"),
+                              {"bin": str(tree.folder.parent / "target/debug/nnef-flatten"), "python": sys.executable})
+        runner = field.Runner(program.command(), oracle)
+        self.cases = [lambda case=case, judge=judge: judge(program, case)
+                      for _, table, judge in run.tables(oracle) for case in run.read(table) if not case.get("unscored")]
+        self.cases += [lambda folder=folder, case=case: None if runner.case(folder, case)[0] == "ok" else "wrong"
+                       for _, folder, case in field.cases(str(ROOT / "tests/conformance/field"))]
+        # What is raised for questions that the command is not asked, and for answers that have another form.
+        self.errors = (run.Unasked, KeyError, TypeError, ValueError, IndexError, StopIteration)
+        self.reached = collections.defaultdict(list)
+        for number, case in enumerate(self.cases):
+            path = noted(tree.folder)
+            if self.is_right(case, {REACHED: str(path)}):
+                for mutant in {mutant for _, mutant in notes(path)}:
+                    self.reached[mutant].append(number)
+
+    def is_right(self, case, variables):
+        """Whether the answer to a case is right with variables of the environment."""
+        os.environ.update(variables)
+        try:
+            return case() is None
+        except self.errors:
+            return False
+        finally:
+            for name in variables:
+                del os.environ[name]
+
+    def finds(self, mutant):
+        """Whether a case is wrong with a mutant."""
+        reached = self.reached[mutant]
+        step = max(1, len(reached) // self.MOST)
+        return not all(self.is_right(self.cases[number], {"MUTANT": str(mutant)}) for number in reached[::step])
 
 
 def main():
@@ -259,10 +392,11 @@ def main():
     tree = Tree(options.folder.resolve())
     tree.without_mistakes()
     programs = tree.tests()
-    usual = {name: tree.fails(program, 0, 900) for name, program in programs.items()}
-    failing = [name for name, (failed, _) in usual.items() if failed]
+    usual = {name: tree.reach(program) for name, program in programs.items()}
+    failing = [name for name, (failed, *_) in usual.items() if failed]
     if failing:
         sys.exit(f"these tests fail without a mutant: {', '.join(failing)}")
+    suite = Suite(tree)
     tried = {}
     if options.results and os.path.exists(options.results):
         with open(options.results, encoding="utf-8") as lines:
@@ -273,8 +407,7 @@ def main():
     for number in numbers[:options.sample]:
         name = tree.mutants[number]["name"]
         if name not in tried:
-            limits = sorted((seconds, test) for test, (_, seconds) in usual.items())
-            tried[name] = next((test for seconds, test in limits if tree.fails(programs[test], number, 10 * seconds + 20)[0]), None)
+            tried[name] = "conformance" if suite.finds(number) else tree.finder(programs, usual, number)
             if options.results:
                 with open(options.results, "a", encoding="utf-8") as out:
                     out.write(json.dumps({"mutant": name, "found": tried[name]}) + "\n")

@@ -105,4 +105,85 @@ mod tests {
         assert_eq!(logaddexp(f64::INFINITY, 3.0), f64::INFINITY);
         assert!(logaddexp(f64::NAN, 1.0).is_nan());
     }
+
+    #[test]
+    fn halves_are_rounded_up() {
+        for (x, wanted) in
+            [(0.5, 1.0), (-0.5, 0.0), (2.5, 3.0), (-2.5, -2.0), (2.25, 2.0), (2.75, 3.0), (-2.75, -3.0), (4.0, 4.0)]
+        {
+            assert_eq!(half_up(x), wanted, "{x}");
+        }
+        // The next number below 0.5, whose sum with 0.5 is rounded to 1.
+        assert_eq!(half_up(0.499_999_999_999_999_94), 0.0);
+    }
+
+    #[test]
+    fn logistic_function() {
+        assert_eq!((sigmoid(0.0), sigmoid(f64::INFINITY), sigmoid(f64::NEG_INFINITY)), (0.5, 1.0, 0.0));
+        assert!((sigmoid(2.0) - 0.880_797_077_977_882_4).abs() < 1e-15);
+        assert!((sigmoid(-2.0) - 0.119_202_922_022_117_6).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_logarithm_of_a_sum_of_exponentials() {
+        for (x, y, wanted) in [
+            (0.0, 1.0, 1.313_261_687_518_222_8),
+            (3.0, -2.0, 3.006_715_348_489_118),
+            (-1.0, -1.5, -0.525_923_015_819_893_3),
+        ] {
+            assert!((logaddexp(x, y) - wanted).abs() < 1e-15 * 4.0, "{x} {y} {:?}", logaddexp(x, y));
+            assert_eq!(logaddexp(y, x), logaddexp(x, y));
+        }
+    }
+
+    #[test]
+    fn shifts() {
+        for (x, by, wanted) in [
+            (1, 0, Some(1)),
+            (3, 4, Some(48)),
+            (-3, 4, Some(-48)),
+            (1, 62, Some(1 << 62)),
+            (1, 63, None),
+            (-1, 63, Some(i64::MIN)),
+            (1, 64, None),
+            (0, 64, None),
+            (1, -1, None),
+        ] {
+            assert_eq!(shift_left(x, by), wanted, "{x} << {by}");
+        }
+        for (x, by, wanted) in [
+            (48, 4, Some(3)),
+            (-1, 1, Some(-1)),
+            (-48, 4, Some(-3)),
+            (i64::MAX, 62, Some(1)),
+            (i64::MAX, 63, Some(0)),
+            (i64::MAX, 64, Some(0)),
+            (i64::MIN, 200, Some(-1)),
+            (1, -1, None),
+        ] {
+            assert_eq!(shift_right(x, by), wanted, "{x} >> {by}");
+        }
+    }
+
+    /// Weights add up to 1 at each place between two items, are 1 at an item and 0 at all others; the slope at distance 1 is `a`.
+    #[test]
+    fn weights_of_cubic_resampling() {
+        for a in [CUBIC_SLOPE, -0.5] {
+            for (distance, wanted) in [(0.0, 1.0), (1.0, 0.0), (-1.0, 0.0), (2.0, 0.0), (2.5, 0.0), (-3.0, 0.0)] {
+                assert_eq!(cubic(distance, a), wanted, "{distance}");
+            }
+            for place in [0.125, 0.25, 0.5, 0.75] {
+                let all: f64 =
+                    [1.0 + place, place, 1.0 - place, 2.0 - place].iter().map(|distance| cubic(*distance, a)).sum();
+                assert!((all - 1.0).abs() < 1e-15, "{place}");
+                assert_eq!(cubic(-place, a), cubic(place, a));
+            }
+            let step = 1.0 / 1024.0;
+            for (from, to) in [(1.0 - step, 1.0), (1.0, 1.0 + step)] {
+                assert!(((cubic(to, a) - cubic(from, a)) / step - a).abs() < 0.01);
+            }
+        }
+        // (a + 2)/8 - (a + 3)/4 + 1, and (27/8 - 45/4 + 12 - 4) a.
+        assert_eq!((cubic(0.5, -0.75), cubic(1.5, -0.75)), (0.59375, -0.09375));
+    }
 }

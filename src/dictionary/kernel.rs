@@ -211,3 +211,160 @@ impl std::fmt::Debug for Kernel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Arith::*;
+
+    const OF_SIGNS: [(f64, f64); 4] = [(7.0, 3.0), (-7.0, 3.0), (7.0, -3.0), (-7.0, -3.0)];
+
+    /// Results for all signs, in both precisions, and on integers.
+    #[test]
+    fn remainders_and_quotients() {
+        for (op, wanted) in [
+            (Mod, [1.0, 2.0, -2.0, -1.0]),
+            (Remainder, [1.0, 2.0, -2.0, -1.0]),
+            (Fmod, [1.0, -1.0, 1.0, -1.0]),
+            (FloorDiv, [2.0, -3.0, -3.0, 2.0]),
+            (FloorDivide, [2.0, -3.0, -3.0, 2.0]),
+        ] {
+            for ((a, b), wanted) in OF_SIGNS.into_iter().zip(wanted) {
+                assert_eq!(op.float(a, b), wanted, "{op:?} {a} {b}");
+                assert_eq!(f32::calculate(op, a as f32, b as f32), wanted as f32, "{op:?} {a} {b}");
+                assert_eq!(op.exact(a as i128, b as i128), Some((wanted as i128, false)), "{op:?} {a} {b}");
+            }
+            // Without a remainder.
+            for (a, b) in [(6.0, 3.0), (-6.0, 3.0), (6.0, -3.0)] {
+                let wanted = if matches!(op, FloorDiv | FloorDivide) { a / b } else { 0.0 };
+                assert_eq!(
+                    (op.float(a, b), op.whole(a as i128, b as i128)),
+                    (wanted, Some(wanted as i128)),
+                    "{op:?} {a} {b}"
+                );
+                assert_eq!(f32::calculate(op, a as f32, b as f32), wanted as f32);
+            }
+        }
+        for op in [Div, Mod, FloorDiv, Remainder, FloorDivide, Fmod] {
+            assert!(op.divides() && op.exact(1, 0).is_none(), "{op:?}");
+        }
+        for op in [Add, Sub, Mul, Pow, Min, Max, MinOrSecond, MaxOrSecond, MinNumber, MaxNumber] {
+            assert!(!op.divides() && op.exact(1, 0).is_some(), "{op:?}");
+        }
+    }
+
+    /// 1 / 0.1 is rounded to 10, although ten times the number 0.1 is more than 1.
+    #[test]
+    fn a_quotient_that_is_rounded_before() {
+        assert_eq!((FloorDiv.float(1.0, 0.1), FloorDivide.float(1.0, 0.1)), (10.0, 9.0));
+        assert_eq!((FloorDivide.float(1.0, 0.0), FloorDivide.float(-1.0, 0.0)), (f64::INFINITY, f64::NEG_INFINITY));
+        assert!(FloorDivide.float(-0.0, 3.0).is_sign_negative() && FloorDivide.float(0.5, 3.0).is_sign_positive());
+        assert_eq!(f32::calculate(FloorDivide, 1.0, 0.0), f32::INFINITY);
+        assert!(f32::calculate(FloorDivide, -0.0, 3.0).is_sign_negative());
+    }
+
+    #[test]
+    fn arithmetic() {
+        for (op, wanted) in [(Add, 9.0), (Sub, 5.0), (Mul, 14.0), (Div, 3.5), (Pow, 49.0)] {
+            assert_eq!((op.float(7.0, 2.0), f32::calculate(op, 7.0, 2.0)), (wanted, wanted as f32), "{op:?}");
+        }
+        for (op, wanted) in [(Add, 9), (Sub, 5), (Mul, 14), (Div, 3), (Pow, 49)] {
+            assert_eq!(op.whole(7, 2), Some(wanted), "{op:?}");
+        }
+        assert_eq!(
+            (Pow.exact(2, -1), Pow.whole(2, 200), Pow.exact(2, 200).map(|(_, overflows)| overflows)),
+            (None, None, Some(true))
+        );
+    }
+
+    #[test]
+    fn the_smaller_and_the_larger_number() {
+        for (op, smaller) in [
+            (Min, true),
+            (MinOrSecond, true),
+            (MinNumber, true),
+            (Max, false),
+            (MaxOrSecond, false),
+            (MaxNumber, false),
+        ] {
+            let wanted = if smaller { 2.0 } else { 3.0 };
+            for (a, b) in [(2.0, 3.0), (3.0, 2.0)] {
+                assert_eq!((op.float(a, b), f32::calculate(op, a as f32, b as f32)), (wanted, wanted as f32), "{op:?}");
+                assert_eq!(op.whole(a as i128, b as i128), Some(wanted as i128));
+            }
+            // Of equal numbers, and with NaN before and after a number.
+            let second = matches!(op, MinOrSecond | MaxOrSecond);
+            let nan = |x: f64| if x.is_nan() { "NaN" } else { "number" };
+            let with_nan = (nan(op.float(f64::NAN, 1.0)), nan(op.float(1.0, f64::NAN)));
+            let with_nan_of_32 =
+                (nan(f32::calculate(op, f32::NAN, 1.0).into()), nan(f32::calculate(op, 1.0, f32::NAN).into()));
+            let wanted = match op {
+                Min | Max => ("NaN", "NaN"),
+                _ if second => ("number", "NaN"),
+                _ => ("number", "number"),
+            };
+            assert_eq!((with_nan, with_nan_of_32), (wanted, wanted), "{op:?}");
+            if !matches!(op, MinNumber | MaxNumber) {
+                assert_eq!(op.float(0.0, -0.0).is_sign_negative(), second, "{op:?}");
+                assert_eq!(f32::calculate(op, 0.0, -0.0).is_sign_negative(), second, "{op:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn orders() {
+        use Order::*;
+        for (order, wanted) in [
+            (Less, [true, false, false]),
+            (LessEqual, [true, true, false]),
+            (Greater, [false, false, true]),
+            (GreaterEqual, [false, true, true]),
+            (Equal, [false, true, false]),
+            (NotEqual, [true, false, true]),
+        ] {
+            let compared = [1.0, 2.0, 3.0].map(|x| order.function()(x, 2.0));
+            let held = [1, 2, 3].map(|x: i32| order.holds(x.cmp(&2)));
+            assert_eq!((compared, held), (wanted, wanted), "{order:?}");
+            let of_floats = [1.0, 2.0, 3.0].map(|x| Kernel::Compare(order).of_floats(&[x, 2.0]) == Some(1.0));
+            assert_eq!(of_floats, wanted, "{order:?}");
+        }
+    }
+
+    /// Logicals are 0 and 1, and whatever is not 0 is true.
+    #[test]
+    fn logicals_as_floats() {
+        let and = Kernel::Logic(|a, b| a && b);
+        for (kernel, operands, wanted) in [
+            (Kernel::Not, &[0.0][..], Some(1.0)),
+            (Kernel::Not, &[2.0], Some(0.0)),
+            (and, &[2.0, 1.0], Some(1.0)),
+            (and, &[0.0, 1.0], Some(0.0)),
+            (and, &[1.0, 0.0], Some(0.0)),
+            (Kernel::Select, &[0.0, 5.0, 6.0], Some(6.0)),
+            (Kernel::Select, &[2.0, 5.0, 6.0], Some(5.0)),
+            (Kernel::Arithmetic(Sub), &[5.0, 2.0], Some(3.0)),
+            (Kernel::Arithmetic(Sub), &[5.0], None),
+            (Kernel::Select, &[1.0, 5.0], None),
+            (Kernel::Bits(|a, b| Some(a & b)), &[1.0, 1.0], None),
+        ] {
+            assert_eq!(kernel.of_floats(operands), wanted, "{kernel:?} {operands:?}");
+        }
+    }
+
+    #[test]
+    fn kernels_are_shown_by_their_kind() {
+        assert_eq!(
+            format!("{:?} {:?}", Kernel::Arithmetic(Mod), Kernel::Compare(Order::Less)),
+            "Arithmetic(Mod) Compare(Less)"
+        );
+        let others = [
+            Kernel::Not,
+            Kernel::Select,
+            Kernel::Logic(|a, _| a),
+            Kernel::Bits(|a, _| Some(a)),
+            Kernel::Floats(|a, _| a),
+        ];
+        let shown = others.map(|kernel| format!("{kernel:?}"));
+        assert_eq!(shown, ["Not", "Select", "Logic", "Bits", "Floats"]);
+    }
+}

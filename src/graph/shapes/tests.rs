@@ -6,12 +6,17 @@ use crate::{Options, expand, parse};
 
 /// Expands a graph whose inputs have these shapes; `S` is an unknown extent.
 fn run(inputs: &[(&str, &str)], call: &str) -> Result<Graph, Vec<String>> {
+    run_with("", inputs, call)
+}
+
+/// [`run`] with more extensions.
+fn run_with(extensions: &str, inputs: &[(&str, &str)], call: &str) -> Result<Graph, Vec<String>> {
     let options = Options::default();
     let names: Vec<&str> = inputs.iter().map(|(name, _)| *name).collect();
     let sources: String =
         inputs.iter().map(|(name, shape)| format!("{name} = external{}(shape = {shape});\n", element(name))).collect();
     let text = format!(
-        "version 1.0; extension tract_symbol S;\ngraph G( {} ) -> ( y ) {{ {sources} {call} }}",
+        "version 1.0; extension tract_symbol S; {extensions}\ngraph G( {} ) -> ( y ) {{ {sources} {call} }}",
         names.join(", ")
     );
     let parsed = parse("test.nnef", text, &options);
@@ -286,6 +291,7 @@ fn matrices_regions_and_variables() {
 }
 
 mod unknown;
+mod values;
 
 #[test]
 fn every_operation_of_both_dialects_has_a_rule() {
