@@ -34,7 +34,7 @@ fn division_by_zero() -> Box<Failure> {
 pub(crate) fn unary(op: UnaryOp, value: &Value) -> Outcome<Value> {
     let text = op.info().text;
     Ok(match (op, value) {
-        (UnaryOp::Plus, Value::Int(_) | Value::Scalar(_)) => value.clone(),
+        (UnaryOp::Plus, Value::Int(_) | Value::Scalar(_) | Value::Symbol(_)) => value.clone(),
         (UnaryOp::Minus, Value::Int(i)) => Value::Int(i.checked_neg().ok_or_else(|| range_failure(text))?),
         (UnaryOp::Minus, Value::Scalar(s)) => Value::Scalar(-s),
         (UnaryOp::Not, Value::Logical(b)) => Value::Logical(!b),
@@ -63,7 +63,9 @@ pub(crate) fn binary(op: BinaryOp, a: &Value, b: &Value, budget: &Budget) -> Out
         },
         (Value::Scalar(_), Value::Scalar(_)) if op == BinaryOp::Div => Err(division_by_zero()),
         (Value::Scalar(_), Value::Scalar(_)) => Err(mistyped(op.info().text, &[a, b])),
-        (Value::Symbol(_), Value::Symbol(_) | Value::Int(_)) | (Value::Int(_), Value::Symbol(_)) => {
+        (Value::Symbol(_), Value::Symbol(_) | Value::Int(_)) | (Value::Int(_), Value::Symbol(_))
+            if op.info().class == Class::Arithmetic =>
+        {
             symbols(op, a, b, budget)
         }
         _ => match op {

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::diagnostics::{Code, too_many};
+use crate::diagnostics::{Code, memory_text, too_many};
 
 /// The initial number of instructions, for each operation of the operation limit.
 const FUEL_PER_OPERATION: u64 = 8;
@@ -122,8 +122,8 @@ impl Budget {
             return Err(Failure::new(Code::LengthBudget, message).help("raise the limit with --max-length"));
         }
         if self.meter.live().saturating_add(bytes) > self.limits.max_memory {
-            let limit = self.limits.max_memory >> 20;
-            return Err(out_of_memory(format!("arrays and strings take more than {limit} MB while expanding")));
+            let limit = memory_text(self.limits.max_memory);
+            return Err(out_of_memory(format!("arrays and strings take more than {limit} while expanding")));
         }
         self.check_work()
     }
@@ -178,8 +178,8 @@ impl Budget {
             let message = format!("calls are nested deeper than {depth}: the recursion does not seem to end");
             return Failure::new(Code::EndlessRecursion, message).help("raise the limit with --max-depth");
         }
-        let limit = self.limits.max_memory >> 20;
-        out_of_memory(format!("{depth} open calls, their locals and names take more than {limit} MB while expanding"))
+        let limit = memory_text(self.limits.max_memory);
+        out_of_memory(format!("{depth} open calls, their locals and names take more than {limit} while expanding"))
     }
 
     /// Fails if there are already as many operations as the limits allow; `shapes` are the bytes of the shapes of the
@@ -191,8 +191,8 @@ impl Budget {
             if graph.saturating_add(self.meter.live()) <= self.limits.max_memory {
                 return Ok(());
             }
-            let limit = self.limits.max_memory >> 20;
-            return Err(out_of_memory(format!("the flat graph takes more than {limit} MB")));
+            let limit = memory_text(self.limits.max_memory);
+            return Err(out_of_memory(format!("the flat graph takes more than {limit}")));
         }
         let message = too_many("the flat graph", self.limits.max_ops, "operations");
         Err(Failure::new(Code::OperationBudget, message).help("raise the limit with --max-ops"))
@@ -228,7 +228,7 @@ impl Memory {
         if self.meter.live().saturating_add(more) <= self.limit {
             return Ok(());
         }
-        Err(out_of_memory(format!("{what} takes more than {} MB", self.limit >> 20)))
+        Err(out_of_memory(format!("{what} takes more than {}", memory_text(self.limit))))
     }
 }
 

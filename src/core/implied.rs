@@ -17,6 +17,9 @@ use crate::graph::{self, Key, TensorId};
 use crate::source::Span;
 use crate::source::names::Name;
 
+/// A range of `slice` without items, whatever the extent is.
+const EMPTY: (i64, i64) = (1, 1);
+
 impl Machine {
     /// A site for an implied standard operation.
     pub(super) fn implied(&mut self, name: &str, span: Span, hint: Hint, generic: Option<Primitive>) -> Outcome<Site> {
@@ -79,7 +82,15 @@ impl Machine {
                 "the ends of a range are integers that are known while expanding",
             )),
         };
-        let (begin, end) = (bound(begin)?, bound(end)?);
+        // In `slice`, an end of 0 stands for the extent: here it is an end that is written.
+        let (begin, end) = match (bound(begin)?, end.is_some(), bound(end)?) {
+            (0, true, 0) => EMPTY,
+            (begin, true, 0) => {
+                let message = format!("axis 0 has nothing from {begin} to 0 in steps of 1");
+                return Err(Failure::new(Code::SliceRange, message));
+            }
+            (begin, _, end) => (begin, end),
+        };
         self.slice_axis(tensor, begin, end)
     }
 

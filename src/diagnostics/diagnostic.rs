@@ -12,6 +12,12 @@ pub(crate) fn too_many(what: &str, limit: u64, operations: &str) -> String {
     format!("{what} has more than {limit} {operations}")
 }
 
+/// A limit of memory in a message: in MB, or in KB if it is less than 16 MB and not a whole number of them.
+pub(crate) fn memory_text(bytes: u64) -> String {
+    let in_megabytes = bytes >= 16 << 20 || bytes.trailing_zeros() >= 20;
+    if in_megabytes { format!("{} MB", bytes >> 20) } else { format!("{} KB", bytes >> 10) }
+}
+
 /// How severe a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]

@@ -127,7 +127,10 @@ pub(crate) enum ShapeRule {
     Desample,
     Downsample,
     Upsample,
-    UpsampleTwice,
+    /// Doubles one spatial extent.
+    UpsampleLine,
+    /// Doubles two spatial extents.
+    UpsamplePlane,
     LocalNormalization,
     Reduction,
     AlongAxes,

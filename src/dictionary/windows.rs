@@ -32,8 +32,8 @@ const fn neighbourhood(name: &'static str) -> Row {
     Row::standard(name, Normalization, ShapeRule::LocalNormalization).deviations(&[SpatialWindows])
 }
 
-const fn twice(name: &'static str) -> Row {
-    Row::standard(name, Layout, ShapeRule::UpsampleTwice)
+const fn twice(name: &'static str, rule: ShapeRule) -> Row {
+    Row::standard(name, Layout, rule)
 }
 
 const CONV_OF_TORCH: Words = "nn.Conv1d nn.Conv2d nn.Conv3d F.conv1d F.conv2d F.conv3d";
@@ -91,10 +91,10 @@ rows! {
     MULTILINEAR_UPSAMPLE = Row::standard("multilinear_upsample", Layout, ShapeRule::Upsample)
         .arguments(&[("border", FILLED), ("method", METHODS)])
         .translated(Nodes("`Resize<mode = \"linear\">`; `MatMul` for other borders"));
-    LINEAR_UPSAMPLE_SYMMETRIC = twice("linear_upsample2x_symmetric");
-    LINEAR_UPSAMPLE_ASYMMETRIC = twice("linear_upsample2x_asymmetric");
-    BILINEAR_UPSAMPLE_SYMMETRIC = twice("bilinear_upsample2x_symmetric");
-    BILINEAR_UPSAMPLE_ASYMMETRIC = twice("bilinear_upsample2x_asymmetric");
+    LINEAR_UPSAMPLE_SYMMETRIC = twice("linear_upsample2x_symmetric", ShapeRule::UpsampleLine);
+    LINEAR_UPSAMPLE_ASYMMETRIC = twice("linear_upsample2x_asymmetric", ShapeRule::UpsampleLine);
+    BILINEAR_UPSAMPLE_SYMMETRIC = twice("bilinear_upsample2x_symmetric", ShapeRule::UpsamplePlane);
+    BILINEAR_UPSAMPLE_ASYMMETRIC = twice("bilinear_upsample2x_asymmetric", ShapeRule::UpsamplePlane);
     RESIZE = Row::vendor("resize", "tract_core_resize tract_onnx_resize", Layout, ShapeRule::Resize)
         .translated(Nodes("`Resize`"))
         .in_onnx("Resize Upsample").in_torch(RESIZE_OF_TORCH);
@@ -119,6 +119,7 @@ mod tests {
         assert_eq!((sums.shape, sums.category), (Some(ShapeRule::Pool), Reduction));
         let local = neighbourhood("local");
         assert!(local.deviates(SpatialWindows) && local.shape == Some(ShapeRule::LocalNormalization));
-        assert_eq!((twice("up").shape, twice("up").category), (Some(ShapeRule::UpsampleTwice), Layout));
+        let doubled = twice("up", ShapeRule::UpsampleLine);
+        assert_eq!((doubled.shape, doubled.category), (Some(ShapeRule::UpsampleLine), Layout));
     }
 }

@@ -19,7 +19,7 @@ use super::run::Stores;
 use super::text::{self, ParsedText, Production};
 use super::to_nnef::{self, NnefVariables};
 use super::view::{self, ModelConstants, ViewTypes};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, memory_text};
 use crate::eval::{Limits, Quantizations};
 use crate::parts::{KERNELS, TRANSLATION};
 use crate::sink::ByteSink;
@@ -439,8 +439,8 @@ impl Document {
     /// Model and metadata take more memory than the options allow.
     pub(crate) fn note_origins_within(&mut self, options: &Options) -> Result<(), Box<Diagnostic>> {
         if self.model().is_some_and(|model| !provenance::annotate(model, options.max_memory)) {
-            let megabytes = options.max_memory >> 20;
-            let message = format!("the nodes with their metadata take more than {megabytes} MB");
+            let limit = memory_text(options.max_memory);
+            let message = format!("the nodes with their metadata take more than {limit}");
             let found = Diagnostic::new(Code::MemoryBudget, Self::nowhere(self.file), message);
             return Err(Box::new(found.help("raise the limit with --max-memory")));
         }

@@ -24,7 +24,7 @@ use super::model::{GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto};
 use super::schema::{Parameter, Presence, SchemaLookup, Schemas};
 use super::scopes::{ExportedModule, NodeScope, NodeScopes};
 use crate::Options;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, memory_text};
 use crate::graph::names::NameId;
 use crate::graph::{
     Argument, Element, Extent as GraphExtent, Graph, Key, Kind, KindId, OriginId, Output, Shape, TensorId, Value,
@@ -106,8 +106,8 @@ pub(crate) fn graph(
     options: &Options,
 ) -> Result<(Graph, ModelConstants), Box<Diagnostic>> {
     let too_large = |_| {
-        let megabytes = options.max_memory >> 20;
-        let message = format!("the model and its graph take more than {megabytes} MB");
+        let limit = memory_text(options.max_memory);
+        let message = format!("the model and its graph take more than {limit}");
         let at = Location::new(file, Span::new(0, 0));
         Box::new(Diagnostic::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"))
     };

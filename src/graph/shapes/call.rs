@@ -361,10 +361,11 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The single axis of an operation, which must be within `0..rank`; none if it is not known.
-    pub(crate) fn axis(&self, rank: usize, code: Code) -> Result<Option<usize>, ShapeError> {
+    /// The single axis of an operation, which must be within `0..rank` (a rank that is not known limits nothing); none if it is
+    /// not known.
+    pub(crate) fn axis(&self, rank: impl Into<Option<usize>>, code: Code) -> Result<Option<usize>, ShapeError> {
         let axis = self.int(Role::Axis);
-        self.check_axes(&[axis], Some(rank), code)?;
+        self.check_axes(&[axis], rank.into(), code)?;
         Ok(axis.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < MAX_RANK))
     }
 

@@ -172,9 +172,9 @@ pub(crate) fn upsample(call: &Call) -> RuleResult {
     scale(call, |extent, factor| Some(extent.checked_mul(factor)), Dim::times)
 }
 
-/// Doubles the spatial extents.
-pub(crate) fn upsample2x(call: &Call) -> RuleResult {
-    let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
+/// Doubles the spatial extents, of which there are `AXES`; the draft may leave out the last of them.
+pub(crate) fn upsample2x<const AXES: usize>(call: &Call) -> RuleResult {
+    let Some(mut extents) = call.extents_to(0, 2 + AXES) else { return UNKNOWN };
     extents.iter_mut().skip(2).for_each(|extent| *extent = Extent::from(extent.dim().times(Dim::Int(2))));
     same(Some(extents))
 }

@@ -28,7 +28,7 @@ fn merge(
     let rank = rank_of(call, shapes);
     let mut merged: Option<Extents> = None;
     let mut sum = Dim::Int(0);
-    for shape in shapes {
+    for (i, shape) in shapes.iter().enumerate() {
         let Some(shape) = *shape else {
             sum = Dim::Unknown;
             continue;
@@ -43,13 +43,28 @@ fn merge(
             None => Some(extents),
         };
         if merged.is_none() {
-            let show = |shape: &Option<&[Extent]>| shape.map_or("?".to_string(), |shape| format!("{shape:?}"));
-            let all: Vec<String> = shapes.iter().take(8).map(show).collect();
-            let (all, name) = (all.join(", "), call.name());
-            return refuse(code, format!("the shapes given to `{name}` do not agree: {all}"));
+            return disagreement(call, shapes, i, code);
         }
     }
     Ok(merged.map(|merged| (merged, sum.into())))
+}
+
+/// Refuses shapes of which the `i`th does not agree with those before. Of many, the first ones and that one are listed.
+fn disagreement<T>(call: &Call, shapes: &[Option<&[Extent]>], i: usize, code: Code) -> Result<T, ShapeError> {
+    const MOST: usize = 8;
+    let show = |shape: &Option<&[Extent]>| shape.map_or("?".to_string(), |shape| format!("{shape:?}"));
+    let mut all: Vec<String> = shapes.iter().take(MOST).map(show).collect();
+    if i >= MOST {
+        all.extend(["…".to_string(), show(&shapes[i])]);
+    }
+    let (all, name) = (all.join(", "), call.name());
+    refuse(code, format!("the shapes given to `{name}` do not agree: {all}"))
+}
+
+/// An operation on operands of unknown rank: its axis must not be negative.
+fn axis_alone(call: &Call, code: Code) -> RuleResult {
+    call.axis(None, code)?;
+    UNKNOWN
 }
 
 fn no_tensors(call: &Call, code: Code) -> RuleResult {
@@ -64,7 +79,7 @@ pub(crate) fn concat(call: &Call) -> RuleResult {
         return no_tensors(call, CODE);
     }
     if shapes.iter().all(Option::is_none) {
-        return UNKNOWN;
+        return axis_alone(call, CODE);
     }
     let rank = rank_of(call, &shapes);
     let Some(axis) = call.axis(rank, CODE)? else { return call.any_axes(rank) };
@@ -81,7 +96,7 @@ pub(crate) fn stack(call: &Call) -> RuleResult {
     if shapes.is_empty() {
         return no_tensors(call, CODE);
     }
-    let Some((mut extents, _)) = merge(call, &shapes, None, CODE)? else { return UNKNOWN };
+    let Some((mut extents, _)) = merge(call, &shapes, None, CODE)? else { return axis_alone(call, CODE) };
     let rank = extents.len() + 1;
     let Some(axis) = call.axis(rank, CODE)? else { return call.any_axes(rank) };
     extents.insert(axis.min(extents.len()), Extent::new(shapes.len() as i64));
@@ -91,7 +106,7 @@ pub(crate) fn stack(call: &Call) -> RuleResult {
 /// The items along an axis, which is removed.
 pub(crate) fn unstack(call: &Call) -> RuleResult {
     const CODE: Code = Code::AxisInsertion;
-    let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
+    let Some(mut extents) = call.extents_to(0, 0) else { return axis_alone(call, CODE) };
     let rank = extents.len();
     let Some(axis) = call.axis(rank, CODE)? else { return call.any_axes(rank.saturating_sub(1)) };
     if axis >= rank {
@@ -113,7 +128,7 @@ pub(crate) fn split(call: &Call) -> RuleResult {
         let parts = given.len();
         return refuse(CODE, format!("`ratios` makes {parts} parts, the left side has {names} names"));
     }
-    let Some(extents) = call.extents_to(0, rank_with_axis(call)) else { return UNKNOWN };
+    let Some(extents) = call.extents_to(0, rank_with_axis(call)) else { return axis_alone(call, CODE) };
     let Some(axis) = call.axis(extents.len(), CODE)? else { return call.any_axes(extents.len()) };
     let sum = given.iter().try_fold(0i64, |sum, ratio| sum.checked_add((*ratio)?)).filter(|&sum| sum > 0);
     let unit = match (extents[axis].known(), sum) {

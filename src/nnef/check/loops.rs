@@ -177,7 +177,8 @@ impl BodyCheck<'_, '_> {
         let ast = self.ast;
         if results.len() < recurrences.len() {
             let (given, wanted) = (results.len(), recurrences.len());
-            let message = format!("the body of this loop gives {given} values for {wanted} recurrences");
+            let values = if given == 1 { "value" } else { "values" };
+            let message = format!("the body of this loop gives {given} {values} for {wanted} recurrences");
             let known = !results.contains(&Type::Unknown);
             if known {
                 self.report(Code::RecurrenceInputs, span, message);

@@ -126,7 +126,8 @@ impl BodyCheck<'_, '_> {
     fn operand_literal(&mut self, text: &str, span: Span, ty: Type, wanted: Primitive) {
         let found = self.describe(ty);
         let message = format!("`{text}` with a tensor takes {} beside it, this is {found}", wanted.text());
-        let help = (ty == Type::INTEGER).then(|| "write the number with a point: `1.0`".to_string());
+        let help = (ty == Type::INTEGER && wanted == Primitive::Scalar)
+            .then(|| "write the number with a point: `1.0`".to_string());
         let finding = self.finding(Code::OperandElements, span, message).label(format!("an operand is {found}"));
         self.push(finding.help_if(help));
     }

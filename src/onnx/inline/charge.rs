@@ -5,7 +5,7 @@ use super::copy::{CopyTarget, Expand, Expansion};
 use super::finding::NodeFinding;
 use super::functions::each_node;
 use crate::Options;
-use crate::diagnostics::{Code, too_many};
+use crate::diagnostics::{Code, memory_text, too_many};
 use crate::graph::names::NameId;
 use crate::onnx::model::{FunctionProto, ModelNames, NodeProto, PartSizes, ValueInfo};
 use crate::progress;
@@ -123,8 +123,8 @@ impl Expansion<'_> {
 
     #[cold]
     fn too_much_memory(&self, at: u32) -> Box<NodeFinding> {
-        let megabytes = self.charged.max_bytes >> 20;
-        let message = format!("the nodes of the flat model and their copies take more than {megabytes} MB");
+        let limit = memory_text(self.charged.max_bytes);
+        let message = format!("the nodes of the flat model and their copies take more than {limit}");
         Box::new(NodeFinding::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"))
     }
 
@@ -167,8 +167,8 @@ impl Expansion<'_> {
         });
         self.charged.written += bytes(&PartSizes { texts: &names.texts, lengths: &encoding.lengths });
         if encoding.refuses(self.charged.written, names, self.functions, max_bytes) {
-            let megabytes = self.charged.max_bytes >> 20;
-            let message = format!("the copies of functions take more than {megabytes} MB when they are written");
+            let limit = memory_text(self.charged.max_bytes);
+            let message = format!("the copies of functions take more than {limit} when they are written");
             return Err(Box::new(
                 NodeFinding::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"),
             ));

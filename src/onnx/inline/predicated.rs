@@ -32,6 +32,9 @@ struct BoundedTrips {
     alive: Vec<Option<NameId>>,
 }
 
+/// The version of the standard from which on there is `Where`, and `Less` compares integers.
+const SELECTIONS: i64 = 9;
+
 /// The version of the standard from which on bounds of `Slice` are operands.
 const BOUNDS_ARE_OPERANDS: i64 = 10;
 
@@ -61,6 +64,11 @@ impl Expansion<'_> {
             collects: flow.outputs.iter().skip(state.len()).any(|output| *output != NameId::ROOT),
         };
         let version = imports.version(self.names, None);
+        if version.is_some_and(|version| version < SELECTIONS) {
+            let reason =
+                "whether a trip takes place is known only at run time, and `Where` is there from operator set 9 on";
+            return Ok(Err(reason.to_owned()));
+        }
         if of.collects && version.is_some_and(|version| version < BOUNDS_ARE_OPERANDS) {
             return Ok(Err("it collects values, whose number is known only at run time".to_owned()));
         }
