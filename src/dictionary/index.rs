@@ -129,7 +129,7 @@ pub(crate) fn category(operation: &str) -> Category {
         }
         known
     });
-    let known = |name: &str| KNOWN.get(&plain(name)).copied();
+    let known = |name: &str| KNOWN.get(&plain(without_variant(name))).copied();
     known(operation).or_else(|| known(bare(operation))).unwrap_or(Category::Other)
 }
 

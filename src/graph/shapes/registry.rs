@@ -37,10 +37,11 @@ pub(super) fn range(call: &Call) -> RuleResult {
     let Some(step) = step.known().and_then(i64::checked_abs).filter(|step| *step > 0) else {
         return known(smallvec![real_range(call)]);
     };
-    known(smallvec![Extent::from(span.over_up(Dim::Int(step)))])
+    let count = Extent::from(span.over_up(Dim::Int(step)));
+    known(smallvec![if count == Extent::UNKNOWN { real_range(call) } else { count }])
 }
 
-/// The number of items of a range of scalars.
+/// The number of items of a range of scalars that are not integers.
 fn real_range(call: &Call) -> Extent {
     let number = |name: &str| match call.named(name)?.value()? {
         Value::Scalar(value) => Some(*value),

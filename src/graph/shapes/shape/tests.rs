@@ -22,3 +22,12 @@ fn a_shape_is_known_when_all_its_extents_are() {
     assert_eq!(format!("{:?}", Shape::new(&[Extent::new(2), Extent::UNKNOWN])), "[2, ?]");
     assert_eq!(Shape::default().known(), Some(vec![]));
 }
+
+#[test]
+fn texts_that_are_not_extents_say_what_is() {
+    assert_eq!("2*S+1".parse::<Extent>().map(|extent| extent.to_string()), Ok("2*S+1".to_owned()));
+    for text in ["-2", "", "S+"] {
+        let error = text.parse::<Extent>().unwrap_err();
+        assert!(error.to_string().contains("an integer that is not negative"), "{text}");
+    }
+}
