@@ -1,9 +1,9 @@
 //! Cases of the command as files.
 //!
-//! Each file of `tests/commands` and its folders is a case: a comment; the files that there are, each below a line `--- NAME`; then the
-//! calls, one after the other in a folder with these files. A call is a line `$ nnef-flatten …`, as in a shell: words
-//! in single quotes may have blanks, and `< NAME` is standard input, which is empty otherwise. The lines below it are
-//! what it does:
+//! Each file of `tests/commands` and its folders is a case: a comment; the files that there are, each below a line
+//! `--- NAME`; then the calls, one after the other in a folder with these files. A call is a line `$ nnef-flatten …`, as
+//! in a shell: words in single quotes may have blanks, and `< NAME` is standard input, which is empty otherwise. The
+//! lines below it are what it does:
 //!
 //! * `| ` before each line of standard output, `! ` before each of standard error;
 //! * `wrote NAME` for each file that is new or changed, with its lines after `+ `, or its size if it is not a text;
@@ -102,7 +102,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Appends the lines of a text, each after a mark. Of other files only the size is told.
+/// Appends the lines of a text, each after a mark. Of a file that is not a text, the size.
 fn lines(told: &mut String, mark: char, text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else {
         writeln!(told, "{mark} {} bytes", text.len()).unwrap();
