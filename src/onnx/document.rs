@@ -132,7 +132,8 @@ impl Document {
                 let parsed = ParsedText::Model(Box::new(model));
                 (Some(Document { parsed, file, places: Places::Fields(contents), folder: None }), diagnostics)
             }
-            Err(WireError { message, at }) => {
+            Err(error) => {
+                let WireError { message, at } = *error;
                 let message = format!("{message}, at byte {at}");
                 diagnostics.report(Diagnostic::new(Code::OnnxProtobuf, Self::nowhere(file), message));
                 (None, diagnostics)

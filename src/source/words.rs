@@ -12,14 +12,19 @@ const FIRST: [u64; WORD + 1] =
 pub(crate) fn load(text: &[u8], at: usize) -> u64 {
     match text.get(at..).and_then(<[u8]>::first_chunk) {
         Some(bytes) => u64::from_le_bytes(*bytes),
-        None => load_end(text, at),
+        None => short(text.get(at..).unwrap_or_default()),
     }
 }
 
-#[cold]
-fn load_end(text: &[u8], at: usize) -> u64 {
-    let rest = text.get(at..).unwrap_or_default();
-    rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+/// The word of less than eight bytes. Names are mostly as short as that.
+#[inline]
+fn short(bytes: &[u8]) -> u64 {
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        // The two halves overlap.
+        let shift = 8 * (bytes.len() - size_of::<u32>());
+        return u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << shift;
+    }
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
 /// The first `len` bytes of a word; the others become zero.

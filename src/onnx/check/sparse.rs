@@ -36,10 +36,10 @@ fn part(message: &Bytes, number: u32) -> Option<TensorProto> {
 pub(in crate::onnx) fn extents(message: &Bytes) -> Vec<i64> {
     let message = Contents::from(message.clone());
     let (mut reader, mut extents) = (MessageReader::new(&message), Vec::new());
-    while let Ok(Some((number, payload))) = reader.field() {
+    while let Ok(Some((number, _))) = reader.next() {
         if number == sparse::DIMS {
             // A malformed number ends the list, which then has another rank than the indices.
-            let _ = reader.ints(&payload, |extent| extents.push(extent));
+            let _ = reader.ints(|extent| extents.push(extent));
         }
     }
     extents

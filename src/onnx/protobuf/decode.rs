@@ -4,15 +4,13 @@
 //! several parts, which readers of protobuf merge. Of a field that is one number or text the last value counts. A field
 //! in another encoding than its message declares is unknown and kept.
 
-use std::borrow::Cow;
-
 use bytes::Bytes;
 
 use super::fields::{
     attribute, dim, element, entry, function, graph, map, model, node, opaque, opset, shape, tensor, tensor_type,
     type_proto, value_info,
 };
-use super::reader::{MessageReader, Payload, WireError};
+use super::reader::{MessageReader, WireError};
 use super::texts;
 use crate::graph::names::NameId;
 use crate::onnx::contents::{Contents, FieldBytes};
@@ -23,41 +21,43 @@ use crate::onnx::model::{
 use crate::room;
 use crate::source::names::Name;
 
-type DecodeResult<T> = Result<T, WireError>;
+type DecodeResult<T> = Result<T, Box<WireError>>;
 
 /// Decodes a model.
 pub(crate) fn decode(file: &Contents) -> DecodeResult<Decoded> {
     if file.len() == 0 {
-        return Err(WireError { message: "the file is empty".to_owned(), at: 0 });
+        return Err(Box::new(WireError { message: "the file is empty".to_owned(), at: 0 }));
     }
-    let mut decoder = Decoder { names: ModelNames::default(), not_utf8: None };
-    let mut model = decoder.made(MessageReader::new(file), Decoder::model)?;
+    let mut decoder = Decoder::new(file);
+    let mut model = ModelProto::default();
+    decoder.model(&mut model)?;
     model.names = decoder.names;
     Ok(Decoded { model, not_utf8: decoder.not_utf8 })
 }
 
 /// Decodes a graph in a message that stays encoded, with its names.
 pub(crate) fn decode_graph(message: &Bytes) -> DecodeResult<(GraphProto, ModelNames)> {
-    decode_apart(message, Decoder::graph)
+    decode_apart(message, |decoder, found| decoder.graph(found))
 }
 
 /// Decodes a tensor in a message that stays encoded, with its names.
 pub(crate) fn decode_tensor(message: &Bytes) -> DecodeResult<(TensorProto, ModelNames)> {
-    decode_apart(message, Decoder::tensor)
+    decode_apart(message, |decoder, found| decoder.tensor(found))
 }
 
 /// Decodes a pair of strings that stays encoded; none if it is malformed.
 pub(crate) fn decode_entry(message: &FieldBytes) -> Option<StringEntry> {
-    decode_apart(message.held()?, Decoder::entry).ok().map(|(entry, _)| entry)
+    decode_apart(message.held()?, |decoder, found| decoder.entry(found)).ok().map(|(entry, _)| entry)
 }
 
 fn decode_apart<T: Default>(
     message: &Bytes,
-    read: impl FnOnce(&mut Decoder, MessageReader, &mut T) -> DecodeResult<()>,
+    read: impl FnOnce(&mut Decoder, &mut T) -> DecodeResult<()>,
 ) -> DecodeResult<(T, ModelNames)> {
-    let mut decoder = Decoder { names: ModelNames::default(), not_utf8: None };
     let message = Contents::from(message.clone());
-    let found = decoder.made(MessageReader::new(&message), read)?;
+    let mut decoder = Decoder::new(&message);
+    let mut found = T::default();
+    read(&mut decoder, &mut found)?;
     Ok((found, decoder.names))
 }
 
@@ -69,164 +69,179 @@ pub(crate) struct Decoded {
     pub(crate) not_utf8: Option<Box<str>>,
 }
 
-struct Decoder {
+struct Decoder<'f> {
+    reader: MessageReader<'f>,
     names: ModelNames,
     not_utf8: Option<Box<str>>,
 }
 
-/// Keeps a field that is not interpreted.
-fn keep(rest: &mut Fields, reader: &MessageReader, number: u32, payload: Payload) {
-    rest.get_or_insert_default().push(reader.keep(number, payload));
-}
-
-fn number(reader: &MessageReader, payload: &Payload) -> DecodeResult<Option<i32>> {
-    Ok(Some(reader.int(payload)? as i32))
-}
-
-impl Decoder {
-    /// A new message with the fields of an encoded one.
-    fn made<T: Default>(
-        &mut self,
-        reader: MessageReader,
-        read: impl FnOnce(&mut Self, MessageReader, &mut T) -> DecodeResult<()>,
-    ) -> DecodeResult<T> {
-        let mut found = T::default();
-        read(self, reader, &mut found)?;
-        Ok(found)
+impl<'f> Decoder<'f> {
+    fn new(file: &'f Contents) -> Self {
+        Decoder { reader: MessageReader::new(file), names: ModelNames::default(), not_utf8: None }
     }
 
-    /// A new item of a repeated field.
+    /// Adds the fields of the message in the current field to a message.
+    #[inline]
+    fn message<T>(
+        &mut self,
+        found: &mut T,
+        read: impl FnOnce(&mut Self, &mut T) -> DecodeResult<()>,
+    ) -> DecodeResult<()> {
+        let outer = self.reader.enter()?;
+        read(self, found)?;
+        self.reader.leave(outer);
+        Ok(())
+    }
+
+    /// Adds the message in the current field, an item of a repeated field, to a list. It is decoded in the list, so that
+    /// it is not copied.
+    #[inline]
     fn item<T: Default>(
         &mut self,
-        reader: &MessageReader,
-        payload: &Payload,
-        read: impl FnOnce(&mut Self, MessageReader, &mut T) -> DecodeResult<()>,
-    ) -> DecodeResult<T> {
-        self.made(reader.message(payload)?, read)
+        list: &mut Vec<T>,
+        push: impl FnOnce(&mut Vec<T>, T),
+        read: impl FnOnce(&mut Self, &mut T) -> DecodeResult<()>,
+    ) -> DecodeResult<()> {
+        push(list, T::default());
+        list.last_mut().map_or(Ok(()), |item| self.message(item, read))
     }
 
-    fn text(&mut self, reader: &MessageReader, payload: &Payload) -> DecodeResult<Option<Box<str>>> {
-        let text = reader.text(payload)?;
-        let text = self.note(text);
-        Ok(Some(text.into()))
+    /// Keeps a field that is not interpreted.
+    #[cold]
+    fn keep(&self, rest: &mut Fields) {
+        rest.get_or_insert_default().push(self.reader.keep());
     }
 
-    fn name(&mut self, reader: &MessageReader, payload: &Payload) -> DecodeResult<Name> {
-        let text = reader.text(payload)?;
-        let text = self.note(text);
-        Ok(self.names.texts.intern(&text))
+    fn number(&self) -> DecodeResult<Option<i32>> {
+        Ok(Some(self.reader.int()? as i32))
     }
 
-    /// Notes a text that is not UTF-8. Texts as they are in the file are UTF-8, and nothing is looked for in them.
-    fn note<'t>(&mut self, text: Cow<'t, str>) -> Cow<'t, str> {
-        if let Cow::Owned(owned) = &text
-            && self.not_utf8.is_none()
-            && texts::written(owned).is_none()
-        {
-            self.not_utf8 = Some(owned.as_str().into());
+    fn text(&mut self) -> DecodeResult<Option<Box<str>>> {
+        let bytes = self.reader.slice()?;
+        Ok(Some(match texts::plain(bytes) {
+            Some(text) => text.into(),
+            None => self.escaped(bytes).into(),
+        }))
+    }
+
+    fn name(&mut self) -> DecodeResult<Name> {
+        let bytes = self.reader.slice()?;
+        Ok(match texts::plain(bytes) {
+            Some(text) => self.names.texts.intern(text),
+            None => {
+                let text = self.escaped(bytes);
+                self.names.texts.intern(&text)
+            }
+        })
+    }
+
+    fn value(&mut self) -> DecodeResult<NameId> {
+        let name = self.name()?;
+        Ok(self.names.value(name))
+    }
+
+    /// The representation of bytes that are not their own, see [`texts`]. Notes a text that is not UTF-8.
+    #[cold]
+    fn escaped(&mut self, bytes: &[u8]) -> String {
+        let text = texts::escape(bytes);
+        if self.not_utf8.is_none() && texts::written(&text).is_none() {
+            self.not_utf8 = Some(text.as_str().into());
         }
         text
     }
 
-    fn value(&mut self, reader: &MessageReader, payload: &Payload) -> DecodeResult<NameId> {
-        let name = self.name(reader, payload)?;
-        Ok(self.names.value(name))
-    }
-
-    fn model(&mut self, mut reader: MessageReader, found: &mut ModelProto) -> DecodeResult<()> {
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
-                (model::IR_VERSION, Wire::Varint) => found.ir_version = Some(reader.int(&payload)?),
-                (model::PRODUCER_NAME, Wire::Bytes) => found.producer_name = self.text(&reader, &payload)?,
-                (model::PRODUCER_VERSION, Wire::Bytes) => found.producer_version = self.text(&reader, &payload)?,
-                (model::DOMAIN, Wire::Bytes) => found.domain = self.text(&reader, &payload)?,
-                (model::MODEL_VERSION, Wire::Varint) => found.model_version = Some(reader.int(&payload)?),
-                (model::DOC_STRING, Wire::Bytes) => found.doc_string = self.text(&reader, &payload)?,
+    fn model(&mut self, found: &mut ModelProto) -> DecodeResult<()> {
+        while let Some(field) = self.reader.next()? {
+            match field {
+                (model::IR_VERSION, Wire::Varint) => found.ir_version = Some(self.reader.int()?),
+                (model::PRODUCER_NAME, Wire::Bytes) => found.producer_name = self.text()?,
+                (model::PRODUCER_VERSION, Wire::Bytes) => found.producer_version = self.text()?,
+                (model::DOMAIN, Wire::Bytes) => found.domain = self.text()?,
+                (model::MODEL_VERSION, Wire::Varint) => found.model_version = Some(self.reader.int()?),
+                (model::DOC_STRING, Wire::Bytes) => found.doc_string = self.text()?,
                 (model::GRAPH, Wire::Bytes) => {
-                    self.graph(reader.message(&payload)?, found.graph.get_or_insert_default())?;
+                    self.message(found.graph.get_or_insert_default(), Self::graph)?;
                 }
-                (model::OPSET_IMPORT, Wire::Bytes) => found.opsets.push(self.item(&reader, &payload, Self::opset)?),
-                (model::METADATA, Wire::Bytes) => found.metadata.push(self.item(&reader, &payload, Self::entry)?),
-                (model::FUNCTIONS, Wire::Bytes) => {
-                    found.functions.push(self.item(&reader, &payload, Self::function)?)
-                }
-                _ => keep(&mut found.rest, &reader, field, payload),
+                (model::OPSET_IMPORT, Wire::Bytes) => self.item(&mut found.opsets, Vec::push, Self::opset)?,
+                (model::METADATA, Wire::Bytes) => self.item(&mut found.metadata, Vec::push, Self::entry)?,
+                (model::FUNCTIONS, Wire::Bytes) => self.item(&mut found.functions, Vec::push, Self::function)?,
+                _ => self.keep(&mut found.rest),
             }
         }
         Ok(())
     }
 
-    fn entry(&mut self, mut reader: MessageReader, found: &mut StringEntry) -> DecodeResult<()> {
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
-                (entry::KEY, Wire::Bytes) => found.key = self.text(&reader, &payload)?,
-                (entry::VALUE, Wire::Bytes) => found.value = self.text(&reader, &payload)?,
-                _ => keep(&mut found.rest, &reader, field, payload),
+    fn entry(&mut self, found: &mut StringEntry) -> DecodeResult<()> {
+        while let Some(field) = self.reader.next()? {
+            match field {
+                (entry::KEY, Wire::Bytes) => found.key = self.text()?,
+                (entry::VALUE, Wire::Bytes) => found.value = self.text()?,
+                _ => self.keep(&mut found.rest),
             }
         }
         Ok(())
     }
 
-    fn opset(&mut self, mut reader: MessageReader, found: &mut OperatorSet) -> DecodeResult<()> {
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
-                (opset::DOMAIN, Wire::Bytes) => found.domain = Some(self.name(&reader, &payload)?),
-                (opset::VERSION, Wire::Varint) => found.version = Some(reader.int(&payload)?),
-                _ => keep(&mut found.rest, &reader, field, payload),
+    fn opset(&mut self, found: &mut OperatorSet) -> DecodeResult<()> {
+        while let Some(field) = self.reader.next()? {
+            match field {
+                (opset::DOMAIN, Wire::Bytes) => found.domain = Some(self.name()?),
+                (opset::VERSION, Wire::Varint) => found.version = Some(self.reader.int()?),
+                _ => self.keep(&mut found.rest),
             }
         }
         Ok(())
     }
 
-    fn graph(&mut self, mut reader: MessageReader, found: &mut GraphProto) -> DecodeResult<()> {
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
+    fn graph(&mut self, found: &mut GraphProto) -> DecodeResult<()> {
+        while let Some(field) = self.reader.next()? {
+            match field {
                 (graph::NODE, Wire::Bytes) => {
-                    room::push(&mut found.nodes, self.item(&reader, &payload, Self::node)?);
+                    self.item(&mut found.nodes, room::push, Self::node)?;
                 }
-                (graph::NAME, Wire::Bytes) => found.name = Some(self.name(&reader, &payload)?),
+                (graph::NAME, Wire::Bytes) => found.name = Some(self.name()?),
                 (graph::INITIALIZER, Wire::Bytes) => {
-                    found.initializers.push(self.item(&reader, &payload, Self::tensor)?);
+                    self.item(&mut found.initializers, Vec::push, Self::tensor)?;
                 }
-                (graph::INPUT, Wire::Bytes) => found.inputs.push(self.item(&reader, &payload, Self::value_info)?),
-                (graph::OUTPUT, Wire::Bytes) => found.outputs.push(self.item(&reader, &payload, Self::value_info)?),
+                (graph::INPUT, Wire::Bytes) => self.item(&mut found.inputs, Vec::push, Self::value_info)?,
+                (graph::OUTPUT, Wire::Bytes) => self.item(&mut found.outputs, Vec::push, Self::value_info)?,
                 (graph::VALUE_INFO, Wire::Bytes) => {
-                    found.value_info.push(self.item(&reader, &payload, Self::value_info)?);
+                    self.item(&mut found.value_info, Vec::push, Self::value_info)?;
                 }
-                _ => keep(&mut found.rest, &reader, field, payload),
+                _ => self.keep(&mut found.rest),
             }
         }
         Ok(())
     }
 
-    fn node(&mut self, mut reader: MessageReader, found: &mut NodeProto) -> DecodeResult<()> {
-        found.at = reader.position();
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
-                (node::INPUT, Wire::Bytes) => found.inputs.push(self.value(&reader, &payload)?),
-                (node::OUTPUT, Wire::Bytes) => found.outputs.push(self.value(&reader, &payload)?),
-                (node::NAME, Wire::Bytes) => found.name = Some(self.value(&reader, &payload)?),
-                (node::OP_TYPE, Wire::Bytes) => found.op_type = Some(self.name(&reader, &payload)?),
+    fn node(&mut self, found: &mut NodeProto) -> DecodeResult<()> {
+        found.at = self.reader.position();
+        while let Some(field) = self.reader.next()? {
+            match field {
+                (node::INPUT, Wire::Bytes) => found.inputs.push(self.value()?),
+                (node::OUTPUT, Wire::Bytes) => found.outputs.push(self.value()?),
+                (node::NAME, Wire::Bytes) => found.name = Some(self.value()?),
+                (node::OP_TYPE, Wire::Bytes) => found.op_type = Some(self.name()?),
                 (node::ATTRIBUTE, Wire::Bytes) => {
-                    room::push_few(&mut found.attributes, self.item(&reader, &payload, Self::attribute)?);
+                    self.item(&mut found.attributes, room::push_few, Self::attribute)?;
                 }
-                (node::DOMAIN, Wire::Bytes) => found.domain = Some(self.name(&reader, &payload)?),
-                (node::OVERLOAD, Wire::Bytes) => found.overload = Some(self.name(&reader, &payload)?),
-                _ => keep(&mut found.rest, &reader, field, payload),
+                (node::DOMAIN, Wire::Bytes) => found.domain = Some(self.name()?),
+                (node::OVERLOAD, Wire::Bytes) => found.overload = Some(self.name()?),
+                _ => self.keep(&mut found.rest),
             }
         }
         Ok(())
     }
 
-    fn attribute(&mut self, mut reader: MessageReader, found: &mut AttributeProto) -> DecodeResult<()> {
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
-                (attribute::NAME, Wire::Bytes) => found.name = Some(self.name(&reader, &payload)?),
-                (attribute::TYPE, Wire::Varint) => found.kind = number(&reader, &payload)?,
-                (attribute::REF_ATTR_NAME, Wire::Bytes) => found.reference = Some(self.name(&reader, &payload)?),
-                _ => match self.attribute_value(&reader, field, &payload, &mut found.value)? {
+    fn attribute(&mut self, found: &mut AttributeProto) -> DecodeResult<()> {
+        while let Some(field) = self.reader.next()? {
+            match field {
+                (attribute::NAME, Wire::Bytes) => found.name = Some(self.name()?),
+                (attribute::TYPE, Wire::Varint) => found.kind = self.number()?,
+                (attribute::REF_ATTR_NAME, Wire::Bytes) => found.reference = Some(self.name()?),
+                _ => match self.attribute_value(field, &mut found.value)? {
                     Kept::Value => {}
-                    Kept::Field => keep(&mut found.rest, &reader, field, payload),
+                    Kept::Field => self.keep(&mut found.rest),
                 },
             }
         }
@@ -235,13 +250,7 @@ impl Decoder {
 
     /// Reads a field that is a value of an attribute, or an item of a list. All values of an attribute have one
     /// type.
-    fn attribute_value(
-        &mut self,
-        reader: &MessageReader,
-        field: u32,
-        payload: &Payload,
-        value: &mut AttributeValue,
-    ) -> DecodeResult<Kept> {
+    fn attribute_value(&mut self, field: (u32, Wire), value: &mut AttributeValue) -> DecodeResult<Kept> {
         use AttributeValue as V;
         // The value of this kind that the attribute has, which is empty at first.
         macro_rules! own {
@@ -251,68 +260,68 @@ impl Decoder {
                 }
                 match value {
                     V::$variant(own) => own,
-                    _ => return Err(reader.error("an attribute has several values")),
+                    _ => return Err(self.reader.error("an attribute has several values")),
                 }
             }};
         }
-        match (field, payload.wire()) {
-            (attribute::FLOAT, Wire::Fixed32) => *own!(Float) = reader.float(payload)?,
-            (attribute::INT, Wire::Varint) => *own!(Int) = reader.int(payload)?,
-            (attribute::STRING, Wire::Bytes) => **own!(String) = reader.bytes(payload)?,
-            (attribute::TENSOR, Wire::Bytes) => self.tensor(reader.message(payload)?, own!(Tensor))?,
-            (attribute::GRAPH, Wire::Bytes) => self.graph(reader.message(payload)?, own!(Graph))?,
-            (attribute::TYPE_PROTO, Wire::Bytes) => self.type_proto(reader.message(payload)?, own!(Type))?,
+        match field {
+            (attribute::FLOAT, Wire::Fixed32) => *own!(Float) = self.reader.float()?,
+            (attribute::INT, Wire::Varint) => *own!(Int) = self.reader.int()?,
+            (attribute::STRING, Wire::Bytes) => **own!(String) = self.reader.bytes()?,
+            (attribute::TENSOR, Wire::Bytes) => self.message(own!(Tensor).as_mut(), Self::tensor)?,
+            (attribute::GRAPH, Wire::Bytes) => self.message(own!(Graph).as_mut(), Self::graph)?,
+            (attribute::TYPE_PROTO, Wire::Bytes) => self.message(own!(Type).as_mut(), Self::type_proto)?,
             (attribute::FLOATS, Wire::Fixed32 | Wire::Bytes) => {
                 let floats = own!(Floats);
-                reader.floats(payload, |float| floats.push(float))?;
+                self.reader.floats(|float| floats.push(float))?;
             }
             (attribute::INTS, Wire::Varint | Wire::Bytes) => {
                 let ints = own!(Ints);
-                reader.ints(payload, |int| ints.push(int))?;
+                self.reader.ints(|int| ints.push(int))?;
             }
-            (attribute::STRINGS, Wire::Bytes) => own!(Strings).push(reader.bytes(payload)?),
-            (attribute::TENSORS, Wire::Bytes) => own!(Tensors).push(self.item(reader, payload, Self::tensor)?),
-            (attribute::GRAPHS, Wire::Bytes) => own!(Graphs).push(self.item(reader, payload, Self::graph)?),
-            (attribute::TYPE_PROTOS, Wire::Bytes) => own!(Types).push(self.item(reader, payload, Self::type_proto)?),
+            (attribute::STRINGS, Wire::Bytes) => own!(Strings).push(self.reader.bytes()?),
+            (attribute::TENSORS, Wire::Bytes) => self.item(own!(Tensors), Vec::push, Self::tensor)?,
+            (attribute::GRAPHS, Wire::Bytes) => self.item(own!(Graphs), Vec::push, Self::graph)?,
+            (attribute::TYPE_PROTOS, Wire::Bytes) => self.item(own!(Types), Vec::push, Self::type_proto)?,
             _ => return Ok(Kept::Field),
         }
         Ok(Kept::Value)
     }
 
-    fn tensor(&mut self, mut reader: MessageReader, found: &mut TensorProto) -> DecodeResult<()> {
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
+    fn tensor(&mut self, found: &mut TensorProto) -> DecodeResult<()> {
+        while let Some(field) = self.reader.next()? {
+            match field {
                 (tensor::DIMS, Wire::Varint | Wire::Bytes) => {
-                    reader.ints(&payload, |extent| found.dims.push(extent))?;
+                    self.reader.ints(|extent| found.dims.push(extent))?;
                 }
-                (tensor::DATA_TYPE, Wire::Varint) => found.data_type = number(&reader, &payload)?,
-                (tensor::NAME, Wire::Bytes) => found.name = Some(self.value(&reader, &payload)?),
+                (tensor::DATA_TYPE, Wire::Varint) => found.data_type = self.number()?,
+                (tensor::NAME, Wire::Bytes) => found.name = Some(self.value()?),
                 (tensor::EXTERNAL_DATA, Wire::Bytes) => {
-                    found.external.push(self.item(&reader, &payload, Self::entry)?);
+                    self.item(&mut found.external, Vec::push, Self::entry)?;
                 }
-                _ => keep(&mut found.rest, &reader, field, payload),
+                _ => self.keep(&mut found.rest),
             }
         }
         Ok(())
     }
 
-    fn value_info(&mut self, mut reader: MessageReader, found: &mut ValueInfo) -> DecodeResult<()> {
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
-                (value_info::NAME, Wire::Bytes) => found.name = Some(self.value(&reader, &payload)?),
+    fn value_info(&mut self, found: &mut ValueInfo) -> DecodeResult<()> {
+        while let Some(field) = self.reader.next()? {
+            match field {
+                (value_info::NAME, Wire::Bytes) => found.name = Some(self.value()?),
                 (value_info::TYPE, Wire::Bytes) => {
-                    self.type_proto(reader.message(&payload)?, found.ty.get_or_insert_default())?;
+                    self.message(found.ty.get_or_insert_default(), Self::type_proto)?;
                 }
-                _ => keep(&mut found.rest, &reader, field, payload),
+                _ => self.keep(&mut found.rest),
             }
         }
         Ok(())
     }
 
     /// Reads a type. It has one form: the last one counts, and parts of one form are merged.
-    fn type_proto(&mut self, mut reader: MessageReader, found: &mut TypeProto) -> DecodeResult<()> {
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
+    fn type_proto(&mut self, found: &mut TypeProto) -> DecodeResult<()> {
+        while let Some(field) = self.reader.next()? {
+            match field {
                 (
                     type_proto::TENSOR
                     | type_proto::SPARSE_TENSOR
@@ -321,14 +330,14 @@ impl Decoder {
                     | type_proto::MAP
                     | type_proto::OPAQUE,
                     Wire::Bytes,
-                ) => self.type_form(field, reader.message(&payload)?, &mut found.form)?,
-                _ => keep(&mut found.rest, &reader, field, payload),
+                ) => self.message(&mut found.form, |this, form| this.type_form(field.0, form))?,
+                _ => self.keep(&mut found.rest),
             }
         }
         Ok(())
     }
 
-    fn type_form(&mut self, field: u32, reader: MessageReader, form: &mut TypeForm) -> DecodeResult<()> {
+    fn type_form(&mut self, field: u32, form: &mut TypeForm) -> DecodeResult<()> {
         use TypeForm as F;
         if form.field() != field {
             *form = match field {
@@ -342,25 +351,20 @@ impl Decoder {
         }
         match form {
             F::None => Ok(()),
-            F::Tensor(ty) | F::SparseTensor(ty) => self.tensor_type(reader, ty),
-            F::Sequence(ty, rest) | F::Optional(ty, rest) => self.element_type(reader, ty, rest),
-            F::Map { key, value, rest } => self.map_type(reader, key, value, rest),
-            F::Opaque { domain, name, rest } => self.opaque_type(reader, domain, name, rest),
+            F::Tensor(ty) | F::SparseTensor(ty) => self.tensor_type(ty),
+            F::Sequence(ty, rest) | F::Optional(ty, rest) => self.element_type(ty, rest),
+            F::Map { key, value, rest } => self.map_type(key, value, rest),
+            F::Opaque { domain, name, rest } => self.opaque_type(domain, name, rest),
         }
     }
 
-    fn element_type(
-        &mut self,
-        mut reader: MessageReader,
-        ty: &mut Option<Box<TypeProto>>,
-        rest: &mut Fields,
-    ) -> DecodeResult<()> {
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
+    fn element_type(&mut self, ty: &mut Option<Box<TypeProto>>, rest: &mut Fields) -> DecodeResult<()> {
+        while let Some(field) = self.reader.next()? {
+            match field {
                 (element::TYPE, Wire::Bytes) => {
-                    self.type_proto(reader.message(&payload)?, ty.get_or_insert_default())?;
+                    self.message(ty.get_or_insert_default().as_mut(), Self::type_proto)?;
                 }
-                _ => keep(rest, &reader, field, payload),
+                _ => self.keep(rest),
             }
         }
         Ok(())
@@ -368,18 +372,17 @@ impl Decoder {
 
     fn map_type(
         &mut self,
-        mut reader: MessageReader,
         key: &mut Option<i32>,
         value: &mut Option<Box<TypeProto>>,
         rest: &mut Fields,
     ) -> DecodeResult<()> {
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
-                (map::KEY, Wire::Varint) => *key = number(&reader, &payload)?,
+        while let Some(field) = self.reader.next()? {
+            match field {
+                (map::KEY, Wire::Varint) => *key = self.number()?,
                 (map::VALUE, Wire::Bytes) => {
-                    self.type_proto(reader.message(&payload)?, value.get_or_insert_default())?;
+                    self.message(value.get_or_insert_default().as_mut(), Self::type_proto)?;
                 }
-                _ => keep(rest, &reader, field, payload),
+                _ => self.keep(rest),
             }
         }
         Ok(())
@@ -387,77 +390,74 @@ impl Decoder {
 
     fn opaque_type(
         &mut self,
-        mut reader: MessageReader,
         domain: &mut Option<Name>,
         name: &mut Option<Name>,
         rest: &mut Fields,
     ) -> DecodeResult<()> {
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
-                (opaque::DOMAIN, Wire::Bytes) => *domain = Some(self.name(&reader, &payload)?),
-                (opaque::NAME, Wire::Bytes) => *name = Some(self.name(&reader, &payload)?),
-                _ => keep(rest, &reader, field, payload),
+        while let Some(field) = self.reader.next()? {
+            match field {
+                (opaque::DOMAIN, Wire::Bytes) => *domain = Some(self.name()?),
+                (opaque::NAME, Wire::Bytes) => *name = Some(self.name()?),
+                _ => self.keep(rest),
             }
         }
         Ok(())
     }
 
-    fn tensor_type(&mut self, mut reader: MessageReader, found: &mut TensorType) -> DecodeResult<()> {
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
-                (tensor_type::ELEMENT, Wire::Varint) => found.element = number(&reader, &payload)?,
+    fn tensor_type(&mut self, found: &mut TensorType) -> DecodeResult<()> {
+        while let Some(field) = self.reader.next()? {
+            match field {
+                (tensor_type::ELEMENT, Wire::Varint) => found.element = self.number()?,
                 (tensor_type::SHAPE, Wire::Bytes) => {
-                    self.shape(reader.message(&payload)?, found.shape.get_or_insert_default())?;
+                    self.message(found.shape.get_or_insert_default(), Self::shape)?;
                 }
-                _ => keep(&mut found.rest, &reader, field, payload),
+                _ => self.keep(&mut found.rest),
             }
         }
         Ok(())
     }
 
-    fn shape(&mut self, mut reader: MessageReader, found: &mut ShapeProto) -> DecodeResult<()> {
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
-                (shape::DIM, Wire::Bytes) => found.dims.push(self.item(&reader, &payload, Self::dim)?),
-                _ => keep(&mut found.rest, &reader, field, payload),
+    fn shape(&mut self, found: &mut ShapeProto) -> DecodeResult<()> {
+        while let Some(field) = self.reader.next()? {
+            match field {
+                (shape::DIM, Wire::Bytes) => self.item(&mut found.dims, Vec::push, Self::dim)?,
+                _ => self.keep(&mut found.rest),
             }
         }
         Ok(())
     }
 
-    fn dim(&mut self, mut reader: MessageReader, found: &mut Dim) -> DecodeResult<()> {
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
-                (dim::VALUE, Wire::Varint) => found.extent = Extent::Value(reader.int(&payload)?),
-                (dim::PARAM, Wire::Bytes) => found.extent = Extent::Symbol(self.name(&reader, &payload)?),
-                _ => keep(&mut found.rest, &reader, field, payload),
+    fn dim(&mut self, found: &mut Dim) -> DecodeResult<()> {
+        while let Some(field) = self.reader.next()? {
+            match field {
+                (dim::VALUE, Wire::Varint) => found.extent = Extent::Value(self.reader.int()?),
+                (dim::PARAM, Wire::Bytes) => found.extent = Extent::Symbol(self.name()?),
+                _ => self.keep(&mut found.rest),
             }
         }
         Ok(())
     }
 
-    fn function(&mut self, mut reader: MessageReader, found: &mut FunctionProto) -> DecodeResult<()> {
-        found.at = reader.position();
-        while let Some((field, payload)) = reader.field()? {
-            match (field, payload.wire()) {
-                (function::NAME, Wire::Bytes) => found.name = Some(self.name(&reader, &payload)?),
-                (function::INPUT, Wire::Bytes) => found.inputs.push(self.value(&reader, &payload)?),
-                (function::OUTPUT, Wire::Bytes) => found.outputs.push(self.value(&reader, &payload)?),
-                (function::ATTRIBUTE, Wire::Bytes) => found.attributes.push(self.name(&reader, &payload)?),
+    fn function(&mut self, found: &mut FunctionProto) -> DecodeResult<()> {
+        found.at = self.reader.position();
+        while let Some(field) = self.reader.next()? {
+            match field {
+                (function::NAME, Wire::Bytes) => found.name = Some(self.name()?),
+                (function::INPUT, Wire::Bytes) => found.inputs.push(self.value()?),
+                (function::OUTPUT, Wire::Bytes) => found.outputs.push(self.value()?),
+                (function::ATTRIBUTE, Wire::Bytes) => found.attributes.push(self.name()?),
                 (function::ATTRIBUTE_PROTO, Wire::Bytes) => {
-                    found.defaults.push(self.item(&reader, &payload, Self::attribute)?);
+                    self.item(&mut found.defaults, Vec::push, Self::attribute)?;
                 }
-                (function::NODE, Wire::Bytes) => found.nodes.push(self.item(&reader, &payload, Self::node)?),
-                (function::DOC_STRING, Wire::Bytes) => found.doc_string = self.text(&reader, &payload)?,
-                (function::OPSET_IMPORT, Wire::Bytes) => {
-                    found.opsets.push(self.item(&reader, &payload, Self::opset)?)
-                }
-                (function::DOMAIN, Wire::Bytes) => found.domain = Some(self.name(&reader, &payload)?),
-                (function::OVERLOAD, Wire::Bytes) => found.overload = Some(self.name(&reader, &payload)?),
+                (function::NODE, Wire::Bytes) => self.item(&mut found.nodes, Vec::push, Self::node)?,
+                (function::DOC_STRING, Wire::Bytes) => found.doc_string = self.text()?,
+                (function::OPSET_IMPORT, Wire::Bytes) => self.item(&mut found.opsets, Vec::push, Self::opset)?,
+                (function::DOMAIN, Wire::Bytes) => found.domain = Some(self.name()?),
+                (function::OVERLOAD, Wire::Bytes) => found.overload = Some(self.name()?),
                 (function::VALUE_INFO, Wire::Bytes) => {
-                    found.value_info.push(self.item(&reader, &payload, Self::value_info)?);
+                    self.item(&mut found.value_info, Vec::push, Self::value_info)?;
                 }
-                _ => keep(&mut found.rest, &reader, field, payload),
+                _ => self.keep(&mut found.rest),
             }
         }
         Ok(())

@@ -1,10 +1,10 @@
 //! Names places in a protobuf file by the path of fields that leads there.
 
 use super::fields::{attribute, function, graph, model, node, tensor, training};
-use super::reader::{MessageReader, Payload};
+use super::reader::MessageReader;
 use crate::diagnostics::NodePlace;
 use crate::onnx::contents::Contents;
-use crate::onnx::model::Fields;
+use crate::onnx::model::{Fields, Wire};
 
 /// A kind of message with nodes or constants in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,11 +70,11 @@ pub(crate) struct FoundNode {
 pub(crate) fn path(file: &Contents, at: u32) -> Option<FoundNode> {
     let (mut reader, mut kind, mut path) = (MessageReader::new(file), Message::Model, String::new());
     while path.is_empty() || reader.position() != at {
-        let (inner, row, index) = step(&mut reader, kind, at)?;
+        let (row, index) = step(&mut reader, kind, at)?;
         let point = if path.is_empty() { "" } else { "." };
         let index = if row.4 { format!("[{index}]") } else { String::new() };
         path.push_str(&format!("{point}{}{index}", row.2));
-        (reader, kind) = (inner, row.3);
+        kind = row.3;
     }
     let name = match kind {
         Message::Node => node::NAME,
@@ -82,30 +82,31 @@ pub(crate) fn path(file: &Contents, at: u32) -> Option<FoundNode> {
         _ => return None,
     };
     let (mut named, mut metadata) = (None, Fields::None);
-    while let Ok(Some((number, payload))) = reader.field() {
+    while let Ok(Some((number, _))) = reader.next() {
         if number == name {
-            named = reader.bytes(&payload).ok();
+            named = reader.bytes().ok();
         } else if kind == Message::Node && number == node::METADATA {
-            metadata.get_or_insert_default().push(reader.keep(number, payload));
+            metadata.get_or_insert_default().push(reader.keep());
         }
     }
     let name = named.filter(|name| !name.is_empty()).map(|name| String::from_utf8_lossy(&name).into_owned());
     Some(FoundNode { place: NodePlace { path, name }, metadata })
 }
 
-/// The message in the current one that contains an offset: itself, its field, and its index in that field.
-fn step<'f>(
-    reader: &mut MessageReader<'f>,
-    kind: Message,
-    at: u32,
-) -> Option<(MessageReader<'f>, &'static FieldRow, usize)> {
+/// Enters the message in the current one that contains an offset. Returns its field, and its index in that field.
+fn step(reader: &mut MessageReader, kind: Message, at: u32) -> Option<(&'static FieldRow, usize)> {
     let mut counts = [0; FIELDS.len()];
-    while let Some((number, payload)) = reader.field().ok()? {
+    while let Some((number, wire)) = reader.next().ok()? {
         let Some(known) = FIELDS.iter().position(|row| (row.0, row.1) == (kind, number)) else { continue };
-        let Payload::Bytes(start, end) = payload else { continue };
+        if wire != Wire::Bytes {
+            continue;
+        }
+        let (start, end) = reader.range().ok()?;
         let at = at as usize;
         if (start..end).contains(&at) || start == at {
-            return Some((reader.message(&payload).ok()?, &FIELDS[known], counts[known]));
+            // What comes behind the message is not read.
+            let _outer = reader.enter().ok()?;
+            return Some((&FIELDS[known], counts[known]));
         }
         counts[known] += 1;
     }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// The character that represents a byte `b` is `BASE + b`.
 const BASE: u32 = 0x10_FE00;
 
-fn escape(byte: u8) -> Option<char> {
+fn escaping(byte: u8) -> Option<char> {
     char::from_u32(BASE + u32::from(byte))
 }
 
@@ -23,22 +23,26 @@ const FIRST: u8 = 0xF4;
 
 /// The representation of bytes.
 pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) if bytes.is_ascii() || !bytes.contains(&FIRST) => Cow::Borrowed(text),
-        _ => Cow::Owned(escape_all(bytes)),
-    }
+    plain(bytes).map_or_else(|| Cow::Owned(escape(bytes)), Cow::Borrowed)
 }
 
-fn escape_all(bytes: &[u8]) -> String {
+/// The bytes as a text, if that is their representation.
+#[inline]
+pub(crate) fn plain(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok().filter(|_| bytes.is_ascii() || !bytes.contains(&FIRST))
+}
+
+/// The representation of bytes that are not plain.
+pub(crate) fn escape(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
             match escaped(c) {
                 None => text.push(c),
-                Some(_) => text.extend(c.encode_utf8(&mut [0; 4]).bytes().filter_map(escape)),
+                Some(_) => text.extend(c.encode_utf8(&mut [0; 4]).bytes().filter_map(escaping)),
             }
         }
-        text.extend(chunk.invalid().iter().copied().filter_map(escape));
+        text.extend(chunk.invalid().iter().copied().filter_map(escaping));
     }
     text
 }
