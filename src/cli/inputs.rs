@@ -113,7 +113,7 @@ impl NotationInput {
     pub(crate) fn read(self) -> Result<(Box<dyn Source>, Settings, Language), Failure> {
         let mut settings = self.language.settings();
         let source = (self.notation.read)(self.opened, &settings)?;
-        complete(&mut settings, &*source, self.notation, &self.language)?;
+        complete(&mut settings, &*source, &self.language)?;
         Ok((source, settings, self.language))
     }
 }
@@ -123,13 +123,11 @@ impl NotationInput {
 /// # Errors
 ///
 /// An option does not apply to the dialect of a document, or its file cannot be read.
-pub(crate) fn complete(
-    settings: &mut Settings,
-    source: &dyn Source,
-    notation: &'static Notation,
-    language: &Language,
-) -> Result<(), Failure> {
-    language.usable(Some(source.dialect().map_or(notation, Notation::of_dialect)))?;
+pub(crate) fn complete(settings: &mut Settings, source: &dyn Source, language: &Language) -> Result<(), Failure> {
+    // Those of other notations were refused before the input was read.
+    if let Some(dialect) = source.dialect() {
+        language.usable(Some(Notation::of_dialect(dialect)))?;
+    }
     settings.options.libraries.extend(libraries(language, settings.options.max_text)?);
     for (name, value) in &language.bind {
         settings.bound.push((name.clone(), tensors::value(name, value, &language.limits)?));

@@ -111,7 +111,7 @@ impl Keywords {
         }
         let mut settings = language.settings();
         let source = (notation.read)(opened, &settings)?;
-        inputs::complete(&mut settings, &*source, notation, &language)?;
+        inputs::complete(&mut settings, &*source, &language)?;
         let migrated = write::Notation::named(to).is_some_and(|to| to.needs.migrated);
         settings.options.migrate = migrated && source.dialect().is_some();
         settings.passes = self.passes;

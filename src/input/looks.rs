@@ -18,7 +18,8 @@ pub(crate) struct Start<'b> {
 
 impl<'b> Start<'b> {
     pub(crate) fn new(bytes: &'b [u8], whole: bool) -> Self {
-        let valid = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let valid = |end| std::str::from_utf8(bytes.get(..end).unwrap_or_default());
+        let valid = valid(bytes.len()).or_else(|error| valid(error.valid_up_to())).unwrap_or_default();
         Start { bytes, text: without_mark(valid).trim_start(), whole }
     }
 

@@ -56,7 +56,7 @@ impl Opened {
     ///
     /// The system does not open or read it.
     pub(crate) fn open(path: &Path) -> Result<Self, Refusal> {
-        let name = path.display().to_string();
+        let name = path.to_string_lossy().into_owned();
         let fail = |error: io::Error| Refusal::io(&name, error);
         let (kind, file) = match models::graph_at(path)? {
             Some((file, size)) => (FileKind::File(size), Some(file)),
@@ -192,18 +192,24 @@ impl Opened {
 
 /// The first bytes of a stream: fewer than [`FIRST`] if these are all.
 fn first_of(stream: &mut dyn Read, kind: FileKind) -> io::Result<Bytes> {
-    let expected = match kind {
-        // A byte more tells the end. Files of the system have no size.
-        FileKind::File(size @ 1..) => size.saturating_add(1),
-        _ => u64::MAX,
+    let size = match kind {
+        // Files of the system have no size.
+        FileKind::File(size @ 1..) => usize::try_from(size).unwrap_or(FIRST),
+        _ => FIRST,
     };
-    let (mut first, mut len) = (vec![0; usize::try_from(expected).unwrap_or(FIRST).min(FIRST)], 0);
+    // A byte more than the file has tells that it has not grown.
+    let (mut first, mut len) = (vec![0; size.saturating_add(1).min(FIRST)], 0);
     while len < FIRST {
         if len == first.len() {
             first.resize(FIRST, 0);
         }
         match stream.read(first.get_mut(len..).unwrap_or_default()) {
             Ok(0) => break,
+            // A file that gives less than it was asked for is at its end.
+            Ok(read) if len == 0 && read == size && size < FIRST => {
+                len = read;
+                break;
+            }
             Ok(read) => len += read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -196,7 +196,11 @@ impl Names {
         if size == self.slots.len() {
             return;
         }
-        self.slots = vec![0; size];
+        // Allocators give memory that need not be zero faster, if it is as little as the first table.
+        self.slots = match size {
+            FIRST_SLOTS => std::iter::repeat_n(0, size).collect(),
+            _ => vec![0; size],
+        };
         for index in 0..self.len() {
             let name = Name::new(index);
             let hash = Hash::of(&self.text.as_bytes()[self.range(name)], self.seed);

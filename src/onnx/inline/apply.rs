@@ -12,7 +12,7 @@ const APPLY: &str = "apply";
 
 impl Expansion<'_> {
     /// Whether a node of the body of a standard operator stands for the nodes of a graph that the call gives.
-    pub(super) fn is_application(&self, node: &NodeProto, call: InlinedCall) -> bool {
+    pub(super) fn is_application(&self, node: &NodeProto, call: &InlinedCall) -> bool {
         !self.follows_control
             && node.domain.is_some()
             && node.domain == call.function.domain
@@ -24,7 +24,7 @@ impl Expansion<'_> {
         &mut self,
         node: &NodeProto,
         attributes: &[AttributeProto],
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<()> {

@@ -20,7 +20,7 @@ impl Expansion<'_> {
         &mut self,
         attribute: &AttributeProto,
         node: &NodeProto,
-        call: InlinedCall,
+        call: &InlinedCall,
         imports: &mut Imports,
     ) -> Expand<Option<AttributeProto>> {
         if let Some(reference) = attribute.reference {
@@ -36,7 +36,7 @@ impl Expansion<'_> {
         &mut self,
         value: &AttributeValue,
         node: &NodeProto,
-        call: InlinedCall,
+        call: &InlinedCall,
         imports: &mut Imports,
     ) -> Expand<AttributeValue> {
         let copy = match value {
@@ -69,7 +69,7 @@ impl Expansion<'_> {
         attribute: &AttributeProto,
         reference: Name,
         node: &NodeProto,
-        call: InlinedCall,
+        call: &InlinedCall,
         imports: &mut Imports,
     ) -> Expand<Option<AttributeProto>> {
         let first = call.attributes.partition_point(|value| value.name < Some(reference));
@@ -119,7 +119,7 @@ impl Expansion<'_> {
     }
 
     /// A copy of a graph in an attribute, with fresh names for the values that it defines.
-    fn subgraph(&mut self, graph: &GraphProto, call: InlinedCall, imports: &mut Imports) -> Expand<GraphProto> {
+    fn subgraph(&mut self, graph: &GraphProto, call: &InlinedCall, imports: &mut Imports) -> Expand<GraphProto> {
         let scope = self.bindings.open_scope();
         let own = own_names(graph);
         let mark = self.known.open();

@@ -118,14 +118,14 @@ impl<'f> Expansion<'f> {
         &mut self,
         node: &NodeProto,
         bound: (Values, Values),
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Outcome> {
         let Some(operator) = self.operator(node) else { return Ok(Outcome::Refused) };
         let flow = Flow { node, inputs: bound.0, outputs: bound.1 };
         let path = self.path_of(node, &flow.outputs);
-        let call = InlinedCall { path, ..call };
+        let call = &InlinedCall { path, ..*call };
         // Added nodes other than copies are in the standard domain. They are the same in all versions, except for
         // those that depend on the version of the graph.
         let _ = imports.need(self.names, &call.callee.imports, None);
@@ -263,7 +263,7 @@ impl<'f> Expansion<'f> {
     fn branch(
         &mut self,
         flow: &Flow,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Result<(), Stays>> {
@@ -288,7 +288,7 @@ impl<'f> Expansion<'f> {
         graph: &GraphProto,
         inputs: &[NameId],
         results: Option<&Values>,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Values> {

@@ -195,7 +195,7 @@ impl<'f> Expansion<'f> {
         if self.has_control && self.is_control(&node) {
             let (outside, none) = (std::mem::take(&mut self.outside), Callee::default());
             let (function, path, origin) = (&outside, NameId::ROOT, node.origin);
-            let call = InlinedCall {
+            let call = &InlinedCall {
                 function,
                 callee: &none,
                 path,
@@ -289,7 +289,7 @@ impl<'f> Expansion<'f> {
         self.calls.push(ExpandedCall { parent: node.origin, function: name, at: node.at });
         let (path, attributes) = (self.path_of(node, &node.outputs), &attributes[..]);
         let metadata = &metadata::of(&node.rest);
-        let call = InlinedCall { function, callee, path, ordinal: 0, origin, attributes, metadata, typed };
+        let call = &InlinedCall { function, callee, path, ordinal: 0, origin, attributes, metadata, typed };
         with_stack(|| self.body(node, call, target, imports)).map_err(|mut found| {
             found.calls.push((self.table.keys[index].describe(self.names), node.at));
             found
@@ -308,7 +308,7 @@ impl<'f> Expansion<'f> {
     fn body(
         &mut self,
         node: &NodeProto,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<()> {
@@ -356,7 +356,7 @@ impl<'f> Expansion<'f> {
         &mut self,
         formal: NameId,
         actual: NameId,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<()> {
@@ -383,7 +383,7 @@ impl<'f> Expansion<'f> {
     }
 
     /// Records that an operator is copied to the graph, and checks its version.
-    fn need(&mut self, operator: QualifiedOperator, call: InlinedCall, at: u32, imports: &mut Imports) -> Expand<()> {
+    fn need(&mut self, operator: QualifiedOperator, call: &InlinedCall, at: u32, imports: &mut Imports) -> Expand<()> {
         let Err(mismatch) = imports.need(self.names, &call.callee.imports, operator.domain) else { return Ok(()) };
         if mismatch.leaves(self.names, operator.name) {
             return Ok(());
@@ -407,7 +407,7 @@ impl<'f> Expansion<'f> {
     }
 
     /// A fresh name for a name of a body.
-    pub(super) fn fresh(&mut self, call: InlinedCall, name: NameId) -> NameId {
+    pub(super) fn fresh(&mut self, call: &InlinedCall, name: NameId) -> NameId {
         let Some(segment) = self.names.values.last_part(name) else { return NameId::ROOT };
         self.child(call.path, segment, call.ordinal)
     }
@@ -424,7 +424,7 @@ impl<'f> Expansion<'f> {
     pub(super) fn copy(
         &mut self,
         node: &NodeProto,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<()> {

@@ -20,7 +20,7 @@ impl Expansion<'_> {
         operator: &str,
         (inputs, output): (&[NameId], NameId),
         attributes: Vec<AttributeProto>,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
     ) -> Expand<()> {
         let texts = &mut self.names.texts;
@@ -47,7 +47,7 @@ impl Expansion<'_> {
         &mut self,
         value: NameId,
         result: NameId,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
     ) -> Expand<()> {
         if result == NameId::ROOT {
@@ -61,7 +61,7 @@ impl Expansion<'_> {
         &mut self,
         tensor: TensorProto,
         result: NameId,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
     ) -> Expand<()> {
         let value = AttributeValue::Tensor(Box::new(tensor));
@@ -74,7 +74,7 @@ impl Expansion<'_> {
         &mut self,
         value: Scalar,
         name: NameId,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
     ) -> Expand<NameId> {
         let result = self.fresh(call, name);
@@ -87,7 +87,7 @@ impl Expansion<'_> {
         &mut self,
         value: Scalar,
         result: NameId,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
     ) -> Expand<()> {
         self.add_constant(tensor_of(value, &[]), result, call, target)
@@ -99,7 +99,7 @@ impl Expansion<'_> {
         value: NameId,
         (axis, index): (i64, i64),
         formal: NameId,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
     ) -> Expand<NameId> {
         let item = self.fresh(call, formal);
@@ -117,7 +117,7 @@ impl Expansion<'_> {
         items: &Values,
         axis: i64,
         result: NameId,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<()> {

@@ -44,7 +44,7 @@ impl Expansion<'_> {
         &mut self,
         flow: &Flow,
         bound: i64,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Result<(), Stays>> {
@@ -85,7 +85,7 @@ impl Expansion<'_> {
         flow: &Flow,
         trips: &BoundedTrips,
         body: &GraphProto,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Result<(), Stays>> {
@@ -111,7 +111,7 @@ impl Expansion<'_> {
         let mut number = self.made("taken", call);
         self.add_scalar(Scalar::Int(certain), number, call, target)?;
         for (trip, alive) in (1..).zip(open) {
-            let call = InlinedCall { ordinal: trip, ..call };
+            let call = &InlinedCall { ordinal: trip, ..*call };
             let [one, sum] = ["one", "taken"].map(|segment| self.made(segment, call));
             let to = self.attribute_named("to", AttributeType::Int, AttributeValue::Int(7));
             self.operation("Cast", (&[alive], one), vec![to], call, target)?;
@@ -137,7 +137,7 @@ impl Expansion<'_> {
         &mut self,
         of: &BoundedLoop,
         mut state: Values,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Result<BoundedTrips, Stays>> {
@@ -157,7 +157,7 @@ impl Expansion<'_> {
         };
         for trip in 0..of.bound {
             self.check_trips(trip, of.node)?;
-            let call = InlinedCall { ordinal: trip as u32 + 1, ..call };
+            let call = &InlinedCall { ordinal: trip as u32 + 1, ..*call };
             if let Some(trips) = trips {
                 let number = self.made("number", call);
                 self.add_scalar(Scalar::Int(trip), number, call, target)?;
@@ -195,7 +195,7 @@ impl Expansion<'_> {
         alive: Option<NameId>,
         new: &[NameId],
         old: &[NameId],
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
     ) -> Expand<Values> {
         let mut state = Values::from_slice(new);
@@ -209,7 +209,7 @@ impl Expansion<'_> {
     }
 
     /// A name under that of the loop.
-    fn made(&mut self, segment: &str, call: InlinedCall) -> NameId {
+    fn made(&mut self, segment: &str, call: &InlinedCall) -> NameId {
         let segment = self.names.texts.intern(segment);
         self.child(call.path, segment, call.ordinal)
     }
@@ -219,10 +219,10 @@ impl Expansion<'_> {
         &mut self,
         value: NameId,
         (segment, trip): (&str, i64),
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
     ) -> Expand<NameId> {
-        let result = self.made(segment, InlinedCall { ordinal: trip as u32 + 1, ..call });
+        let result = self.made(segment, &InlinedCall { ordinal: trip as u32 + 1, ..*call });
         self.operation("Squeeze", (&[value], result), Vec::new(), call, target)?;
         Ok(result)
     }
@@ -232,7 +232,7 @@ impl Expansion<'_> {
         &mut self,
         alive: Option<NameId>,
         condition: NameId,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
     ) -> Expand<NameId> {
         let Some(alive) = alive else { return Ok(condition) };

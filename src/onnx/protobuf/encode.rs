@@ -128,6 +128,8 @@ impl Encoder<'_, '_, '_> {
         values.iter().for_each(|&value| self.value(number, value));
     }
 
+    /// Adds the kept fields of a range of numbers. Most messages have none, and are many.
+    #[inline(always)]
     fn kept(&mut self, rest: &Fields, from: u32, to: u32) {
         self.out.kept(rest, from..to);
     }

@@ -34,12 +34,12 @@ pub(crate) struct MessageReader<'f> {
     /// The exclusive end of the message.
     end: usize,
     depth: u32,
-    field: Field,
+    field: CurrentField,
 }
 
 /// The current field.
 #[derive(Debug)]
-struct Field {
+struct CurrentField {
     number: u32,
     wire: Wire,
     /// The bits of a number.
@@ -65,7 +65,7 @@ impl<'f> MessageReader<'f> {
     /// A reader of a whole file.
     pub(crate) fn new(file: &'f Contents) -> Self {
         let (place, end) = (file.place(0), file.len());
-        let field = Field { number: 0, wire: Wire::Varint, bits: 0, end: 0, next: 0 };
+        let field = CurrentField { number: 0, wire: Wire::Varint, bits: 0, end: 0, next: 0 };
         MessageReader { file, at: 0, place, rest: file.held_until(place, (0, end)), end, depth: 0, field }
     }
 
@@ -337,7 +337,7 @@ impl<'f> MessageReader<'f> {
 
     /// The current field in its encoded form.
     pub(crate) fn keep(&self) -> EncodedField {
-        let Field { number, wire, bits, end, .. } = self.field;
+        let CurrentField { number, wire, bits, end, .. } = self.field;
         let bytes = match wire {
             Wire::Bytes | Wire::Group => self.file.field((self.at, end)),
             Wire::Fixed32 => FieldBytes::from((bits as u32).to_le_bytes().to_vec()),

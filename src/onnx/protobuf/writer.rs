@@ -91,21 +91,27 @@ impl<'o> MessageWriter<'o> {
     #[inline]
     fn header(&mut self, number: u32, len: u64) {
         let key = u64::from(number << 3 | 2);
-        match (u8::try_from(key), u8::try_from(len)) {
+        if key < 0x80 && len < 0x80 {
             // Most names are short.
-            (Ok(key @ ..0x80), Ok(len @ ..0x80)) if !self.measures() => self.buffer.extend_from_slice(&[key, len]),
-            _ => {
-                self.varint(key);
-                self.varint(len);
+            match self.measures() {
+                true => self.measured += 2,
+                false => self.buffer.extend_from_slice(&[key as u8, len as u8]),
             }
+            return;
+        }
+        self.varint(key);
+        self.varint(len);
+    }
+
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        match self.measures() {
+            true => self.measured += bytes.len() as u64,
+            false => self.fill(bytes),
         }
     }
 
-    fn put(&mut self, bytes: &[u8]) {
-        if self.measures() {
-            self.measured += bytes.len() as u64;
-            return;
-        }
+    fn fill(&mut self, bytes: &[u8]) {
         if self.buffer.len() + bytes.len() > BUFFER {
             self.flush();
         }
@@ -177,12 +183,12 @@ impl<'o> MessageWriter<'o> {
     pub(crate) fn begin(&mut self, number: u32) -> (usize, u64) {
         let place = self.started;
         self.started += 1;
-        self.key(number, 2);
         if self.measures() {
+            self.key(number, 2);
             self.lengths.push(0);
         } else {
             let len = self.lengths.get(place).copied().unwrap_or_default();
-            self.varint(u64::from(len));
+            self.header(number, u64::from(len));
         }
         (place, self.measured)
     }
@@ -236,8 +242,10 @@ impl<'o> MessageWriter<'o> {
 }
 
 /// The number of bytes of a number with seven bits in each byte.
+#[inline]
 fn varint_len(number: u64) -> u64 {
-    u64::from((number | 1).ilog2() / 7) + 1
+    // Division takes long, and most numbers are small.
+    if number < 0x80 { 1 } else { u64::from(number.ilog2() / 7) + 1 }
 }
 
 /// Adds an integer to the packed integers of a field.

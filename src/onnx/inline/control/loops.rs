@@ -20,7 +20,7 @@ impl Expansion<'_> {
     pub(super) fn unrolled_loop(
         &mut self,
         flow: &Flow,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Result<(), Stays>> {
@@ -50,7 +50,7 @@ impl Expansion<'_> {
         let mut trip = 0;
         while goes_on && trips.is_none_or(|trips| trip < trips) {
             self.check_trips(trip, flow.node)?;
-            let call = InlinedCall { ordinal: trip as u32 + 1, ..call };
+            let call = &InlinedCall { ordinal: trip as u32 + 1, ..*call };
             let mut operands = Values::new();
             for (place, value) in places.into_iter().zip([Scalar::Int(trip), Scalar::Bool(true)]) {
                 operands.push(match place {
@@ -77,7 +77,7 @@ impl Expansion<'_> {
     pub(super) fn unrolled_scan(
         &mut self,
         flow: &Flow,
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Result<(), Stays>> {
@@ -116,7 +116,7 @@ impl Expansion<'_> {
         let mark = self.known.mark();
         for trip in 0..trips {
             self.check_trips(trip, flow.node)?;
-            let call = InlinedCall { ordinal: trip as u32 + 1, ..call };
+            let call = &InlinedCall { ordinal: trip as u32 + 1, ..*call };
             let mut operands = state.clone();
             for (i, &input) in flow.inputs[count..].iter().enumerate() {
                 let index = if at(&directions, i) == 1 { trips - 1 - trip } else { trip };
@@ -140,7 +140,7 @@ impl Expansion<'_> {
         flow: &Flow,
         (state, collected, declared): (&Values, &[Values], &[ValueInfo]),
         placed: impl Fn(usize) -> (i64, bool),
-        call: InlinedCall,
+        call: &InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Result<(), Stays>> {
