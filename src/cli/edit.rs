@@ -44,13 +44,13 @@ fn write_model(model: InlinedModel, origin: &ModelOrigin, request: Request, repo
     // Warnings that are denied are errors for the reporter only.
     let accepted = reporter.all(&sources, found).errors == 0;
     let place = place.transpose()?;
-    if let Some((source, flat)) = source.as_ref().zip(flat.as_ref()).filter(|_| accepted)
+    if let Some((source, flat)) = source.as_deref().zip(flat.as_ref()).filter(|_| accepted)
         && !verify::model([source, &flat.document], &sources, compared, reporter)?
     {
         return Ok(Status::Refused);
     }
-    if let Some(graph) = graph.as_ref().filter(|_| output.stats) {
-        stats::tell(before.as_ref(), (graph, Setting::without_data(ONNX)), None, reporter);
+    if let Some(graph) = graph.as_deref().filter(|_| output.stats) {
+        stats::tell(before.as_deref(), (graph, Setting::without_data(ONNX)), None, reporter);
     }
     reporter.summary();
     let Some((flat, place)) = flat.zip(place).filter(|_| accepted) else { return Ok(Status::Refused) };

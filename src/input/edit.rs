@@ -20,18 +20,18 @@ pub(crate) enum Edited {
     File(File),
 }
 
-/// A model of ONNX with its calls expanded.
+/// A model of ONNX with its calls expanded. Parts that most uses do not need are boxed, so that it stays small.
 pub(crate) struct InlinedModel {
     pub(crate) sources: Sources,
     pub(crate) found: Diagnostics,
     /// The model; none if it is refused.
     pub(crate) document: Option<Document>,
     /// The model before the expansion, if it is compared.
-    pub(crate) source: Option<Document>,
+    pub(crate) source: Option<Box<Document>>,
     /// The model as a graph, if that is needed.
-    pub(crate) graph: Option<Graph>,
+    pub(crate) graph: Option<Box<Graph>>,
     /// The statistics before the expansion, if they are needed.
-    pub(crate) before: Option<Stats>,
+    pub(crate) before: Option<Box<Stats>>,
 }
 
 /// A file of PNNX with its expressions expanded.

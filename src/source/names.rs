@@ -18,8 +18,8 @@ pub(crate) fn is_identifier(text: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The size of the first hash table.
-const FIRST_SLOTS: usize = 256;
+/// The size of the first hash table. Allocators take longer for a block of a kilobyte than for one of this size.
+const FIRST_SLOTS: usize = 128;
 
 /// An interned identifier or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -196,11 +196,7 @@ impl Names {
         if size == self.slots.len() {
             return;
         }
-        // Allocators give memory that need not be zero faster, if it is as little as the first table.
-        self.slots = match size {
-            FIRST_SLOTS => std::iter::repeat_n(0, size).collect(),
-            _ => vec![0; size],
-        };
+        self.slots = vec![0; size];
         for index in 0..self.len() {
             let name = Name::new(index);
             let hash = Hash::of(&self.text.as_bytes()[self.range(name)], self.seed);

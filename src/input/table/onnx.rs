@@ -184,9 +184,9 @@ impl Source for ModelBytes {
     fn edit(self: Box<Self>, settings: &Settings) -> Result<Edited, Refusal> {
         let options = &settings.options;
         let mut parsed = self.parse(settings);
-        let before = if settings.counted { parsed.before(options) } else { None };
+        let before = if settings.counted { parsed.before(options).map(Box::new) } else { None };
         parsed.bind(settings);
-        let source = parsed.document.as_ref().filter(|_| settings.compared).map(Document::copy);
+        let source = parsed.document.as_ref().filter(|_| settings.compared).map(|source| Box::new(source.copy()));
         parsed.flatten(settings);
         if let Some(document) = parsed.document.as_mut().filter(|_| settings.provenance)
             && let Err(over) = document.note_origins_within(options)
@@ -196,6 +196,7 @@ impl Source for ModelBytes {
         // A source map has no types.
         let types = if settings.counted { ViewTypes::Inferred } else { ViewTypes::Omitted };
         let graph = settings.viewed.as_deref().map(|what| parsed.view(types, options, what)).transpose()?.flatten();
+        let graph = graph.map(Box::new);
         // What is told is told of the flat model.
         if let Some(document) = parsed.document.as_mut().filter(|_| settings.passes.outline) {
             if let Some(part) = OUTLINING.missing() {

@@ -77,7 +77,7 @@ impl BodyCheck<'_, '_> {
     }
 
     fn recurrence_fits(&mut self, declared: Type, found: Type, span: Span, what: &str) {
-        if matches!(self.fit(declared, found), Fit::Exact | Fit::LiteralAsTensor | Fit::Structure) {
+        if matches!(self.fit(declared, found), Fit::Exact | Fit::LiteralAsTensor) {
             return;
         }
         let (is, goes) = (self.describe(declared), self.describe(found));
@@ -179,9 +179,12 @@ impl BodyCheck<'_, '_> {
             let (given, wanted) = (results.len(), recurrences.len());
             let values = if given == 1 { "value" } else { "values" };
             let message = format!("the body of this loop gives {given} {values} for {wanted} recurrences");
-            let known = !results.contains(&Type::Unknown);
-            if known {
-                self.report(Code::RecurrenceInputs, span, message);
+            if !results.contains(&Type::Unknown) {
+                // An operation that is not declared has one result.
+                let undeclared = matches!(results, [Type::Tensor(Element::Unknown)]);
+                let help = undeclared.then(|| "declare the operation, with as many results".to_owned());
+                let finding = self.finding(Code::RecurrenceInputs, span, message);
+                self.push(finding.label(format!("{given} of {wanted} values")).help_if(help));
             }
             return Type::Unknown;
         }

@@ -125,7 +125,7 @@ impl<'f> Expansion<'f> {
         let Some(operator) = self.operator(node) else { return Ok(Outcome::Refused) };
         let flow = Flow { node, inputs: bound.0, outputs: bound.1 };
         let path = self.path_of(node, &flow.outputs);
-        let call = &InlinedCall { path, ..*call };
+        let call = &InlinedCall { path, at: node.at, ..*call };
         // Added nodes other than copies are in the standard domain. They are the same in all versions, except for
         // those that depend on the version of the graph.
         let _ = imports.need(self.names, &call.callee.imports, None);

@@ -36,6 +36,8 @@ pub(super) struct InlinedCall<'c> {
     pub(super) ordinal: u32,
     /// The id of the call in the origins of the copied nodes.
     pub(super) origin: OriginId,
+    /// The start of the call, or of the control flow node, in the text or in the protobuf file.
+    pub(super) at: u32,
     /// The attributes of the call, with references replaced, sorted by name.
     pub(super) attributes: &'c [AttributeProto],
     /// The metadata of the call, which its copies carry.
@@ -201,6 +203,7 @@ impl<'f> Expansion<'f> {
                 path,
                 ordinal: 0,
                 origin,
+                at: node.at,
                 attributes: &[],
                 metadata: &None,
                 typed: true,
@@ -289,7 +292,8 @@ impl<'f> Expansion<'f> {
         self.calls.push(ExpandedCall { parent: node.origin, function: name, at: node.at });
         let (path, attributes) = (self.path_of(node, &node.outputs), &attributes[..]);
         let metadata = &metadata::of(&node.rest);
-        let call = &InlinedCall { function, callee, path, ordinal: 0, origin, attributes, metadata, typed };
+        let call =
+            &InlinedCall { function, callee, path, ordinal: 0, origin, at: node.at, attributes, metadata, typed };
         with_stack(|| self.body(node, call, target, imports)).map_err(|mut found| {
             found.calls.push((self.table.keys[index].describe(self.names), node.at));
             found

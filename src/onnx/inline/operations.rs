@@ -31,6 +31,7 @@ impl Expansion<'_> {
             domain: Some(texts.intern("")),
             attributes,
             rest: call.metadata.clone(),
+            at: call.at,
             origin: call.origin,
             ..NodeProto::default()
         };
