@@ -303,8 +303,8 @@ codes! {
     DataFlowCycle         "E0972" "E-CYCLE"         error   "cycle without a recurrence" "depends on itself";
     LoopDuplicate         "E0973" "E-DUP"           error   "tensor defined twice" "second definition";
     LoopUndefined         "E0974" "E-UNDEF"         error   "tensor that is not defined" "not defined";
-    LoopKept              "E0975" none warning "loop is not unrolled" "stays a loop";
-    LoopNotFlat           "E0976" none error   "loop cannot be unrolled" "stays a loop";
+    LoopKept              "E0975" none warning "loop is not unrolled" "stays as it is";
+    LoopNotFlat           "E0976" none error   "loop cannot be unrolled" "stays as it is";
     ScanArguments         "E0977" none error   "arguments of a scan do not fit its body" "does not fit the body of the scan";
     // Shapes.
     BroadcastShapes       "E1001" H1   undefined "shapes of operands do not agree" "shapes do not agree";

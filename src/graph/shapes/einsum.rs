@@ -42,9 +42,12 @@ impl Einsum {
 pub(super) fn einsum(call: &Call) -> RuleResult {
     let Some(einsum) = call.text("expr").and_then(Einsum::read) else { return UNKNOWN };
     let Some(shapes) = call.list(0) else { return UNKNOWN };
-    if einsum.operands.len() < shapes.len() {
-        let (named, given) = (einsum.operands.len(), shapes.len());
-        return refuse(CODE, format!("`expr` has axes for {named} operands, {given} are given"));
+    let (named, given) = (einsum.operands.len(), shapes.len());
+    // That of quantized numbers has axes for zero points and scales, too, which are arguments of their own.
+    let more = call.named("a_scale").is_some();
+    if named < given || named > given && !more {
+        let are = if given == 1 { "is" } else { "are" };
+        return refuse(CODE, format!("`expr` has axes for {named} operands, {given} {are} given"));
     }
     let mut sizes: Vec<(char, Extent)> = Vec::new();
     for (shape, letters) in shapes.iter().zip(&einsum.operands) {
@@ -71,18 +74,18 @@ pub(super) fn einsum(call: &Call) -> RuleResult {
 /// columns of the second one, and rows and columns of the result.
 pub(super) fn product(call: &Call) -> RuleResult {
     let (Some(a), Some(b)) = (call.extents(0), call.extents(1)) else { return UNKNOWN };
-    let axes: Option<Vec<usize>> = match call.named("axes") {
-        Some(Operand::Value(Value::Integers(items))) => {
-            items.iter().map(|item| usize::try_from(*item).ok().filter(|axis| *axis < a.len())).collect()
-        }
-        _ => None,
-    };
-    let Some([rows, _, _, columns, to_rows, to_columns]) = axes.as_deref() else { return UNKNOWN };
     if a.len() != b.len() {
         return refuse(CODE, format!("both operands need the same rank, these have shapes {a:?} and {b:?}"));
     }
+    let Some(Operand::Value(Value::Integers(items))) = call.named("axes") else { return UNKNOWN };
+    let axis = |&item: &i64| usize::try_from(item).ok().filter(|axis| *axis < a.len()).ok_or(item);
+    let axes = items.iter().map(axis).collect::<Result<Vec<usize>, i64>>();
+    let axes = axes.or_else(|axis| refuse(CODE, format!("the operands of rank {} have no axis {axis}", a.len())))?;
+    let [rows, sums, _, columns, to_rows, to_columns] = &axes[..] else {
+        return refuse(CODE, format!("`axes` has {} items, 6 are needed", axes.len()));
+    };
     let mut extents = Extents::new();
-    let mut batch = (0..a.len()).filter(|axis| !axes.iter().flatten().take(2).any(|own| own == axis));
+    let mut batch = (0..a.len()).filter(|axis| axis != rows && axis != sums);
     for axis in 0..a.len() {
         extents.push(match axis {
             axis if axis == *to_rows => a[*rows].clone(),

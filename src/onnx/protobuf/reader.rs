@@ -314,10 +314,15 @@ impl<'f> MessageReader<'f> {
             return Ok(());
         }
         let outer = self.narrow(self.field.end);
+        let read = self.packed(add);
+        self.widen(outer);
+        read
+    }
+
+    fn packed(&mut self, mut add: impl FnMut(i64)) -> MessageResult<()> {
         while self.at < self.end {
             add(self.varint()? as i64);
         }
-        self.widen(outer);
         Ok(())
     }
 

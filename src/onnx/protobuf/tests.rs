@@ -1,6 +1,8 @@
 use bytes::Bytes;
 
+use super::reader::MessageReader;
 use super::*;
+use crate::onnx::contents::Contents;
 use crate::onnx::text::{ParsedText, Production, parse};
 use crate::source::FileId;
 
@@ -173,4 +175,16 @@ fn broken_files_are_refused_at_every_length() {
     for bad in [&b"\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"[..], b"", b"\x0f", b"\x3a\x05"] {
         assert!(decode(&Bytes::copy_from_slice(bad).into()).is_err(), "{bad:?}");
     }
+}
+
+/// Broken numbers end a list; the fields behind it are read.
+#[test]
+fn reading_goes_on_behind_broken_numbers() {
+    // A number, packed numbers of which the second has no end, and a number.
+    let message: Contents = Bytes::from_static(b"\x08\x05\x0a\x02\x07\x80\x08\x09").into();
+    let (mut reader, mut found, mut broken) = (MessageReader::new(&message), Vec::new(), 0);
+    while let Ok(Some((1, _))) = reader.next() {
+        broken += usize::from(reader.ints(|number| found.push(number)).is_err());
+    }
+    assert_eq!((found, broken), (vec![5, 7, 9], 1));
 }
