@@ -8,6 +8,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,6 +21,16 @@ import nnef_flatten
 from nnef_flatten.__main__ import command
 
 ROUNDS = 5
+
+# The numbers of calls in models of several sizes, and how many calls the models of a size have together.
+CALLS = (2, 13, 100, 1000)
+CALLS_TOGETHER = 2000
+
+MODEL = """
+<ir_version: 8, opset_import: ["" : 17, "local" : 1]>
+g (float[2] t0) => (float[2] t{calls}) {{ {body} }}
+<domain: "local", opset_import: ["" : 17]> scaled (a) => (b) {{ s = Add (a, a) b = Mul (s, a) }}
+"""
 
 
 def inlined(path):
@@ -73,6 +84,34 @@ def rates(programs):
             each(function, paths)
             best[name] = max(best.get(name, 0), len(paths) / (used() - start))
     return best
+
+
+def sized(calls):
+    """A model with a number of calls of a function, one after the other."""
+    body = " ".join(f"t{i + 1} = local.scaled (t{i})" for i in range(calls))
+    return onnx.parser.parse_model(MODEL.format(calls=calls, body=body)).SerializeToString()
+
+
+def print_sizes():
+    """Microseconds for a model by the number of its calls, from files, bytes and objects, by this module and by ONNX."""
+    print("\n| calls | bytes | flatten: bytes | ModelProto | file | onnx: bytes | ModelProto | file | × for files |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for calls in CALLS:
+            content = sized(calls)
+            paths = [Path(folder) / f"{calls}_{i}.onnx" for i in range(CALLS_TOGETHER // calls)]
+            for path in paths:
+                path.write_bytes(content)
+            contents = [path.read_bytes() for path in paths]
+            objects = [onnx.load_from_string(content) for content in contents]
+            inputs = {"bytes": contents, "ModelProto": objects, "file": paths}
+            theirs = {"bytes": inlined_bytes, "ModelProto": inlined_model, "file": inlined}
+            programs = {("flatten", kind): (flattened, items) for kind, items in inputs.items()}
+            programs |= {("onnx", kind): (theirs[kind], items) for kind, items in inputs.items()}
+            each_rate = rates(programs)
+            times = " | ".join(f"{1e6 / rate:.0f}" for rate in each_rate.values())
+            ratio = each_rate["flatten", "file"] / each_rate["onnx", "file"]
+            print(f"| {calls} | {len(content)} | {times} | {ratio:.1f} |")
 
 
 def without_lock(seconds):
@@ -138,6 +177,7 @@ def main(folder):
     print("| what | models a second | microseconds |\n|---|---|---|")
     for name, rate in rates(programs).items():
         print(f"| {name} | {rate:.0f} | {1e6 / rate:.0f} |")
+    print_sizes()
     times = 1 + 500 // len(contents)
     print_threads({"ONNX in memory": times * contents, "NNEF in memory": times * texts})
 

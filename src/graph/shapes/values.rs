@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::call::{Call, Role};
 use super::items::{Item, Items, MAX_ITEMS};
-use crate::dictionary::{ItemRule, Kernel};
+use crate::dictionary::{Deviation, ItemRule, Kernel};
 use crate::graph::dims::Dim;
 use crate::graph::{Operand, TensorId, Value};
 
@@ -150,7 +150,11 @@ fn slice(call: &Call) -> Option<Items> {
     }
     let count = i64::try_from(items.items.len()).ok()?;
     let place = |at: i64| if at < 0 { at + count } else { at }.clamp(0, count);
-    let end = if end == 0 { count } else { place(end) };
+    let end = match end {
+        0 if begin == 0 && call.deviates(Deviation::CutFirst) => 0,
+        0 => count,
+        end => place(end),
+    };
     if axis != 0 || rank != 1 || stride < 1 {
         return None;
     }
