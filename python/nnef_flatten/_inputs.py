@@ -21,7 +21,7 @@ def opened(x: Any) -> Opened:
         return _native.Source.memory("<text>", x.encode("utf-8", "surrogatepass")), None, _hint(x)
     if isinstance(x, (bytes, bytearray, memoryview)):
         return _native.Source.memory("<bytes>", bytes(x)), None, ""
-    if hasattr(x, "__fspath__"):
+    if isinstance(x, os.PathLike):
         return _native.Source.path(os.fsdecode(x)), None, ""
     if hasattr(x, "SerializeToString") and hasattr(x, "opset_import"):
         return _native.Source.memory("<model>", x.SerializeToString()), None, ""

@@ -110,8 +110,6 @@ def keywords(verb: str, options: Mapping[str, Any], known: Sequence[str]) -> _na
 
     `verb` is the name of a subcommand, or empty for flattening.
     """
-    if not options:
-        return _parsed((verb,) if verb else ())
     words = [verb] if verb else []
     bound: list[tuple[str, bytes]] = []
     for name, value in options.items():

@@ -26,7 +26,6 @@ use crate::source::names::Name;
 pub(super) type Expand<T> = Result<T, Box<NodeFinding>>;
 
 /// A call that is being expanded, or a control flow node that is being replaced by the nodes of its graph.
-#[derive(Clone, Copy)]
 pub(super) struct InlinedCall<'c> {
     pub(super) function: &'c FunctionProto,
     pub(super) callee: &'c Callee,

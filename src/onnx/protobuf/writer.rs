@@ -107,11 +107,11 @@ impl<'o> MessageWriter<'o> {
     fn put(&mut self, bytes: &[u8]) {
         match self.measures() {
             true => self.measured += bytes.len() as u64,
-            false => self.fill(bytes),
+            false => self.append(bytes),
         }
     }
 
-    fn fill(&mut self, bytes: &[u8]) {
+    fn append(&mut self, bytes: &[u8]) {
         if self.buffer.len() + bytes.len() > BUFFER {
             self.flush();
         }
