@@ -25,12 +25,14 @@ prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 HERE = Path(__file__).resolve().parent
 SCRIPTS = HERE / "nnef_flatten.data" / "scripts"
+# As `tool.maturin.profile` in `pyproject.toml`.
+PROFILE = "fast"
 # Maturin wants it to be there, whatever it is asked for.
 SCRIPTS.mkdir(parents=True, exist_ok=True)
 
 
 def _profile(settings):
-    """The profile of Cargo that the arguments of maturin name."""
+    """The profile of Cargo that the arguments of maturin name; without one, that of `pyproject.toml`."""
     given = (settings or {}).get("build-args") or os.environ.get("MATURIN_PEP517_ARGS", "")
     words = shlex.split(given) if isinstance(given, str) else list(given)
     for i, word in enumerate(words):
@@ -38,7 +40,9 @@ def _profile(settings):
             return words[i + 1]
         if word.startswith("--profile="):
             return word.partition("=")[2]
-    return "release"
+        if word in ("-r", "--release"):
+            return "release"
+    return PROFILE
 
 
 def _build_command(settings):

@@ -59,7 +59,7 @@ pub(super) enum OutputPlace<'o> {
     /// A file, and others beside it.
     File(&'o Path, Vec<Beside>),
     /// A folder or an archive, with the name of the model in it.
-    Whole(Target, String, Model),
+    Whole(Target, String, Box<Model>),
 }
 
 impl<'o> OutputPlace<'o> {
@@ -96,7 +96,7 @@ impl<'o> OutputPlace<'o> {
             let message = format!("{}: the model and the source map cannot both have this file", path.display());
             return Err(Failure::Message(message));
         }
-        Ok(OutputPlace::Whole(target, name, model))
+        Ok(OutputPlace::Whole(target, name, Box::new(model)))
     }
 
     /// Writes a model there.

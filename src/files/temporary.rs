@@ -4,8 +4,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Duration;
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
@@ -28,6 +26,7 @@ pub(crate) struct Held(MutexGuard<'static, Vec<PathBuf>>);
 
 /// Removes all temporary files and folders. While the result lives none is created, so that a process
 /// which ends meanwhile leaves nothing behind.
+#[cfg(unix)] // Elsewhere no signals are waited for.
 pub(crate) fn remove_all() -> Held {
     let held = hold();
     for name in held.0.iter() {
@@ -37,7 +36,7 @@ pub(crate) fn remove_all() -> Held {
             if removed.is_ok() || !name.exists() {
                 break;
             }
-            thread::sleep(Duration::from_millis(1));
+            std::thread::sleep(std::time::Duration::from_millis(1));
         }
     }
     held
