@@ -70,7 +70,9 @@ fn known(call: &Call, value: Value) -> Result<Value, EvalError> {
             call.budget().room(tensor.shape())?;
             nested(tensor.data(), tensor.shape(), 0)
         }
-        Value::Array(items) => Value::Array(items.iter().map(|item| known(call, item.clone())).collect::<Result<_, _>>()?),
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|item| known(call, item.clone())).collect::<Result<_, _>>()?)
+        }
         value => value,
     })
 }

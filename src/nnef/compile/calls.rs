@@ -20,7 +20,9 @@ fn converts(checked: &Checked, formal: Type, actual: Type, known: bool) -> bool 
         return false;
     }
     let fit = checked.types.fit(formal, actual, &mut None);
-    fit == Fit::Structure || known && fit == Fit::TensorAsAttribute || (formal == Type::SCALAR && actual == Type::INTEGER)
+    fit == Fit::Structure
+        || known && fit == Fit::TensorAsAttribute
+        || (formal == Type::SCALAR && actual == Type::INTEGER)
 }
 
 impl Compiler<'_, '_> {

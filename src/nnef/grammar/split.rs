@@ -53,12 +53,20 @@ impl ParserRun<'_> {
     pub(super) fn statement_end(&self, start: usize) -> usize {
         let mut depth = 0usize;
         let mut braces = 0usize;
+        // The brackets that are open, and how far was looked ahead.
+        let (mut open, mut ahead) = (0usize, start);
         let mut at = start;
         while let Some(kind) = self.kind(at) {
+            match kind {
+                TokenKind::LParen | TokenKind::LBracket => open += 1,
+                TokenKind::RParen | TokenKind::RBracket => open = open.saturating_sub(1),
+                _ => {}
+            }
             match kind {
                 TokenKind::LBrace if self.state.tokens.loops => braces += 1,
                 TokenKind::RBrace if braces > 0 => braces -= 1,
                 TokenKind::Semicolon if braces > 0 => {}
+                TokenKind::LBrace | TokenKind::RBrace if open > 0 && self.closes_after(at, &mut ahead) => {}
                 TokenKind::Semicolon | TokenKind::RBrace => return at,
                 TokenKind::Graph | TokenKind::Fragment | TokenKind::Version | TokenKind::Extension
                     if self.item_starts(at) =>
@@ -80,6 +88,18 @@ impl ParserRun<'_> {
             at += 1;
         }
         at
+    }
+
+    /// Whether a parenthesis is closed after a brace that is inside of brackets: then it is written for a bracket. `ahead`
+    /// is what was found for the braces before.
+    fn closes_after(&self, at: usize, ahead: &mut usize) -> bool {
+        use TokenKind::*;
+        if *ahead <= at {
+            let ends = |token: &usize| matches!(self.kinds()[*token], RParen | Semicolon | Graph | Fragment);
+            let len = self.kinds().len();
+            *ahead = (at + 1..len).find(ends).unwrap_or(len);
+        }
+        self.kind(*ahead) == Some(RParen)
     }
 
     /// Whether an assignment can start here: the end of an expression precedes it, and left sides and `=`
