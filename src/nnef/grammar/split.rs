@@ -53,8 +53,8 @@ impl ParserRun<'_> {
     pub(super) fn statement_end(&self, start: usize) -> usize {
         let mut depth = 0usize;
         let mut braces = 0usize;
-        // The brackets that are open, and how far was looked ahead.
-        let (mut open, mut ahead) = (0usize, start);
+        // The brackets that are open, and how far was looked ahead: braces can be written for brackets.
+        let (mut open, mut ahead, mut closed) = (0usize, start, start);
         let mut at = start;
         while let Some(kind) = self.kind(at) {
             match kind {
@@ -63,10 +63,15 @@ impl ParserRun<'_> {
                 _ => {}
             }
             match kind {
-                TokenKind::LBrace if self.state.tokens.loops => braces += 1,
+                TokenKind::LBrace
+                    if self.state.tokens.loops || self.comes_first(at, TokenKind::RBrace, &mut closed) =>
+                {
+                    braces += 1;
+                }
                 TokenKind::RBrace if braces > 0 => braces -= 1,
                 TokenKind::Semicolon if braces > 0 => {}
-                TokenKind::LBrace | TokenKind::RBrace if open > 0 && self.closes_after(at, &mut ahead) => {}
+                TokenKind::LBrace | TokenKind::RBrace
+                    if open > 0 && self.comes_first(at, TokenKind::RParen, &mut ahead) => {}
                 TokenKind::Semicolon | TokenKind::RBrace => return at,
                 TokenKind::Graph | TokenKind::Fragment | TokenKind::Version | TokenKind::Extension
                     if self.item_starts(at) =>
@@ -90,16 +95,15 @@ impl ParserRun<'_> {
         at
     }
 
-    /// Whether a parenthesis is closed after a brace that is inside of brackets: then it is written for a bracket. `ahead`
-    /// is what was found for the braces before.
-    fn closes_after(&self, at: usize, ahead: &mut usize) -> bool {
+    /// Whether a token of a kind comes after this one in the same statement. `ahead` is where one was found before.
+    fn comes_first(&self, at: usize, wanted: TokenKind, ahead: &mut usize) -> bool {
         use TokenKind::*;
         if *ahead <= at {
-            let ends = |token: &usize| matches!(self.kinds()[*token], RParen | Semicolon | Graph | Fragment);
+            let ends = |kind: TokenKind| kind == wanted || matches!(kind, Semicolon | Graph | Fragment);
             let len = self.kinds().len();
-            *ahead = (at + 1..len).find(ends).unwrap_or(len);
+            *ahead = (at + 1..len).find(|token| ends(self.kinds()[*token])).unwrap_or(len);
         }
-        self.kind(*ahead) == Some(RParen)
+        self.kind(*ahead) == Some(wanted)
     }
 
     /// Whether an assignment can start here: the end of an expression precedes it, and left sides and `=`

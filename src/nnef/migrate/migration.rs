@@ -5,8 +5,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::origin::with_origin;
 use crate::graph::standard::EXTERNAL;
 use crate::graph::{
-    Argument, Dialect, Graph, Key, KindId, Operand, Operation, OperationId, Output, Primitive, TensorId,
-    Value, shapes,
+    Argument, Dialect, Graph, Key, KindId, Operand, Operation, OperationId, Output, Primitive, TensorId, Value, shapes,
 };
 use crate::library::build::declared;
 use crate::library::declared::Declared;
