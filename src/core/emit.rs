@@ -184,7 +184,7 @@ impl Machine {
             match unit.results[..] {
                 [result] if !unit.open_results && !replaced => match result.form {
                     ResultForm::Tensor(element) => Some(element),
-                    ResultForm::Tensors(_) => None,
+                    ResultForm::Tensors(_) | ResultForm::Tuple => None,
                 },
                 _ => None,
             }
@@ -318,6 +318,12 @@ impl Machine {
             outputs.push(match (result.form, target) {
                 (ResultForm::Tensor(element), target) => EmittedResult::Tensor(self.tensor(target, otherwise, element)),
                 (ResultForm::Tensors(element), ResultName::Items(items)) => self.output_array(site, &items, element),
+                (ResultForm::Tuple, _) => {
+                    let name = self.units.text(site.name);
+                    let message = format!("`{name}` returns a tuple, which an operation of a flat graph cannot");
+                    let failure = Failure::new(Code::StructureMismatch, message).label("a tuple as one result");
+                    return Err(failure.help(format!("declare `{name}` with several results, or with a body")));
+                }
                 (ResultForm::Tensors(_), _) => {
                     let message =
                         format!("the number of tensors that `{}` returns is not known here", units.text(site.name));

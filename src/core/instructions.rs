@@ -16,6 +16,10 @@ impl Machine {
     pub(super) fn conform(&self, value: Value, conversion: Conversion) -> Outcome<Value> {
         let meter = Some(&self.budget.meter);
         match (value, conversion) {
+            (value, Conversion::Known(numbers, then)) => match self.known_numbers(value, numbers) {
+                tensor @ Value::Tensor(_) => Ok(tensor),
+                value => self.conform(value, self.program.conversions[then as usize]),
+            },
             (Value::Array(list), Conversion::Array(Some(of_items))) => {
                 let of_items = self.program.conversions[of_items as usize];
                 let items: Outcome<Vec<Value>> =

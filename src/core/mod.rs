@@ -16,6 +16,7 @@ mod implied;
 mod inference;
 mod instructions;
 mod iteration;
+pub(crate) mod known;
 pub(crate) mod list;
 mod looping;
 pub(crate) mod machine;

@@ -7,6 +7,7 @@ use std::num::NonZeroU32;
 
 use smallvec::SmallVec;
 
+use super::known::Numbers;
 use super::unit::UnitId;
 use super::value::Value;
 use crate::graph::names::NameId;
@@ -29,6 +30,8 @@ pub(crate) enum Instr {
     Unary(UnaryOp),
     /// Apply a binary operator to compile-time values.
     Binary(BinaryOp),
+    /// Join or repeat arrays: like [`Instr::Binary`], but a tensor in the place of an array is refused.
+    Join(BinaryOp),
     /// Jump to an instruction.
     Jump(u32),
     /// Pop a logical; jump to an instruction if it is false.
@@ -237,6 +240,8 @@ pub(crate) enum Conversion {
     Array(Option<u32>),
     /// An array becomes a tuple with this number of items.
     Tuple(u32),
+    /// Tensors with known items become these numbers, which another conversion then converts.
+    Known(Numbers, u32),
     /// No conversion.
     Same,
 }

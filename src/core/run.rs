@@ -40,6 +40,7 @@ impl Machine {
                 }
                 Instr::Unary(op) => self.unary(op)?,
                 Instr::Binary(op) => self.binary(op)?,
+                Instr::Join(op) => self.join(op)?,
                 Instr::Jump(to) => self.pc = to,
                 Instr::JumpUnless(to) => {
                     if !self.condition(true)? {

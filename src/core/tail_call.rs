@@ -53,6 +53,7 @@ impl Program {
                     Instr::Const(_)
                     | Instr::Unary(_)
                     | Instr::Binary(_)
+                    | Instr::Join(_)
                     | Instr::Collect { .. }
                     | Instr::Index
                     | Instr::Slice { .. }

@@ -36,6 +36,8 @@ pub(crate) enum ResultForm {
     Tensor(Option<Primitive>),
     /// An array of such tensors.
     Tensors(Option<Primitive>),
+    /// A tuple, which only a body can return: an operation of a flat graph has no such result.
+    Tuple,
 }
 
 /// A result of a unit.

@@ -124,7 +124,7 @@ codes! {
     // Lexical elements.
     BadIdentifier         "E0101" L1   error   "not an identifier" "not an identifier";
     BadNumber             "E0102" L2   error   "malformed number" "not a number";
-    NumberWithoutFraction "E0103" L2   warning "number ends with its decimal point" "no digits after the point";
+    NumberWithoutFraction "E0103" L2   lenient "number ends with its decimal point" "no digits after the point";
     UnterminatedString    "E0104" L3   error   "unterminated string" "this quote is not closed";
     StringCharacter       "E0105" L3   lenient "character not allowed in a string" "not printable ASCII";
     KeywordAsName         "E0107" L4   error   "keyword used as a name" "this is a keyword";

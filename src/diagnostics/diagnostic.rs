@@ -18,6 +18,9 @@ pub(crate) fn memory_text(bytes: u64) -> String {
     if in_megabytes { format!("{} MB", bytes >> 20) } else { format!("{} KB", bytes >> 10) }
 }
 
+/// The most calls that are shown besides the first one for a mistake that several calls reach.
+const SHOWN: usize = 2;
+
 /// How severe a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -102,6 +105,8 @@ pub struct Diagnostic {
     pub expansion: Vec<TraceFrame>,
     /// The node of a model of ONNX that it is about.
     pub(crate) node: Option<Box<NodePlace>>,
+    /// How many times the same was found for other calls.
+    pub(crate) again: u32,
     /// How many calls were omitted from the middle of [`Diagnostic::expansion`], and before which of its
     /// frames.
     pub elided: Option<(usize, usize)>,
@@ -121,6 +126,7 @@ impl Diagnostic {
             fix: None,
             expansion: Vec::new(),
             node: None,
+            again: 0,
             elided: None,
         }
     }
@@ -192,6 +198,23 @@ impl Diagnostic {
         let labels = self.labels.iter().map(|label| label.at);
         let calls = self.expansion.iter().map(|frame| frame.at);
         std::iter::once(self.at).chain(fix).chain(labels).chain(calls)
+    }
+
+    /// Whether another one tells the same mistake: one place, which several calls reach.
+    pub(crate) fn is_same(&self, other: &Diagnostic) -> bool {
+        let called = !self.expansion.is_empty() && !other.expansion.is_empty();
+        called && (self.code, self.at) == (other.code, other.at) && self.message == other.message
+    }
+
+    /// Counts another one that tells the same mistake; the first few calls are shown.
+    pub(crate) fn merge(&mut self, other: &Diagnostic) {
+        self.again = self.again.saturating_add(other.again).saturating_add(1);
+        let call = other.expansion.last().map(|frame| frame.at);
+        if let Some(call) =
+            call.filter(|call| self.labels.len() < SHOWN && self.expansion.iter().all(|own| own.at != *call))
+        {
+            self.labels.push(Label { at: call, message: "the same in this call".to_owned() });
+        }
     }
 
     /// About how many bytes of memory it takes.

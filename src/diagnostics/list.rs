@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::codes::Code;
 use super::diagnostic::{Diagnostic, Severity};
+use crate::source::Location;
 
 /// The most warnings of one code that are kept; the others are counted.
 const WARNINGS_PER_CODE: u32 = 20;
@@ -16,6 +17,9 @@ const MAX_ERRORS: u32 = 200;
 
 /// The memory for diagnostics if all are kept, which is enough for a million of them; the others are counted.
 const KEPT_BYTES: usize = 512 << 20;
+
+/// The most messages of one code at one place that are compared with further ones.
+const DIFFERENT: usize = 16;
 
 /// How diagnostics are judged, and how many of them are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +42,8 @@ pub struct Diagnostics {
     policy: Policy,
     list: Vec<Diagnostic>,
     per_code: FxHashMap<Code, u32>,
+    /// The errors that calls reach, by their place: a mistake in a body is told once.
+    called: FxHashMap<(Code, Location), Vec<u32>>,
     /// The warnings that were only counted, by code.
     counted: FxHashMap<Code, usize>,
     errors: u32,
@@ -71,6 +77,16 @@ impl Diagnostics {
     /// only counted, so that memory is bounded; the document is refused for any error.
     pub(crate) fn report(&mut self, mut diagnostic: Diagnostic) {
         diagnostic.severity = diagnostic.code.severity(self.policy.strict);
+        if diagnostic.is_error() && !diagnostic.expansion.is_empty() {
+            let of_place = self.called.entry((diagnostic.code, diagnostic.at)).or_default();
+            let same = of_place.iter().find(|&&known| self.list[known as usize].is_same(&diagnostic));
+            if let Some(&known) = same {
+                return self.list[known as usize].merge(&diagnostic);
+            }
+            if of_place.len() < DIFFERENT {
+                of_place.push(self.list.len() as u32);
+            }
+        }
         if diagnostic.is_error() {
             self.errors = self.errors.saturating_add(1);
             if !self.policy.all && self.errors > MAX_ERRORS {
@@ -165,8 +181,13 @@ impl Diagnostics {
         result
     }
 
-    /// The diagnostics that are kept, sorted by file and position, without duplicates.
+    /// The diagnostics that are kept, sorted by file and position, without duplicates. Those that several calls reach tell
+    /// how many.
     pub fn into_sorted(mut self) -> Vec<Diagnostic> {
+        for diagnostic in self.list.iter_mut().filter(|diagnostic| diagnostic.again > 0) {
+            let calls = std::mem::take(&mut diagnostic.again) + 1;
+            diagnostic.message.push_str(&format!(" (in {calls} calls)"));
+        }
         self.list.sort_by_key(|d| (d.at.file, d.at.span.start, d.at.span.end, d.code));
         self.list.dedup();
         self.list

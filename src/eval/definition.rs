@@ -13,7 +13,7 @@ use crate::graph::{Dialect, Graph, Key, Output, Primitive, TensorId, Value};
 use crate::library::registries::BUILT_IN;
 use crate::nnef::expand::definition::{DefinitionCall, Given, expand_call};
 use crate::options::{Lower, Options};
-use crate::tensor::Tensor;
+use crate::tensor::{Data, Tensor};
 
 /// The maximum number of expanded definitions that are cached for later calls.
 const REMEMBERED: usize = 4096;
@@ -62,6 +62,42 @@ pub(super) fn described(tensor: &Tensor) -> (Primitive, Vec<i64>) {
     (primitive(tensor.dtype()), tensor.shape().iter().map(|extent| *extent as i64).collect())
 }
 
+/// The value of an attribute, whose tensors are known when the graph is evaluated.
+fn known(call: &Call, value: Value) -> Result<Value, EvalError> {
+    Ok(match value {
+        Value::Tensor(tensor) => {
+            let tensor = call.run.tensor(tensor)?;
+            call.budget().room(tensor.shape())?;
+            nested(tensor.data(), tensor.shape(), 0)
+        }
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|item| known(call, item.clone())).collect::<Result<_, _>>()?)
+        }
+        value => value,
+    })
+}
+
+/// The elements of a tensor from one on, in arrays by its shape.
+fn nested(data: &Data, shape: &[usize], first: usize) -> Value {
+    match shape {
+        [] => match primitive(data.dtype()) {
+            Primitive::Integer => Value::Int(data.integer(first)),
+            Primitive::Logical => Value::Logical(data.float(first) != 0.0),
+            _ => Value::Scalar(data.float(first)),
+        },
+        [extent] if primitive(data.dtype()) == Primitive::Integer => {
+            Value::Integers((first..first + extent).map(|at| data.integer(at)).collect())
+        }
+        [extent] if primitive(data.dtype()) == Primitive::Scalar => {
+            Value::Scalars((first..first + extent).map(|at| data.float(at)).collect())
+        }
+        [extent, rest @ ..] => {
+            let step: usize = rest.iter().product();
+            Value::Array((0..*extent).map(|i| nested(data, rest, first + i * step)).collect())
+        }
+    }
+}
+
 /// The definition of a call, and the tensors for the inputs of its graph.
 fn definition(call: &Call) -> Result<(Definition, Vec<Arc<Tensor>>), EvalError> {
     let (graph, operation) = (call.graph(), call.operation);
@@ -70,6 +106,9 @@ fn definition(call: &Call) -> Result<(Definition, Vec<Arc<Tensor>>), EvalError> 
     for (key, operand) in graph.arguments(operation) {
         let Key::Param(param) = key else { continue };
         let mut value = operand.to_value();
+        if !graph.kind(operation).params[param as usize].tensor {
+            value = known(call, value)?;
+        }
         value.map_tensors(&mut |tensor| TensorId(given.insert_full(tensor).0 as u32));
         arguments.push((Given::At(param as usize), value));
     }

@@ -33,6 +33,16 @@ pub enum KeptFragment {
     Flat(String, Box<Graph>),
 }
 
+impl KeptFragment {
+    /// The name that its text declares, after comments.
+    pub(crate) fn declared_name(&self) -> &str {
+        let (KeptFragment::Verbatim(text) | KeptFragment::Flat(text, _)) = self;
+        let head = text.lines().find(|line| !line.trim_start().starts_with('#')).unwrap_or_default();
+        let head = head.split(['(', '<']).next().unwrap_or_default();
+        head.split_whitespace().next_back().unwrap_or_default()
+    }
+}
+
 /// A flat graph.
 #[derive(Clone, Debug)]
 pub struct Graph {

@@ -5,6 +5,7 @@ mod kinds;
 mod tests;
 
 use logos::Logos;
+use rustc_hash::FxHashSet;
 
 pub(crate) use self::kinds::TokenKind;
 pub(crate) use self::kinds::{SPELLED, reserved_names};
@@ -52,6 +53,8 @@ pub(crate) struct Lexer<'t> {
     logos: logos::Lexer<'t, TokenKind>,
     /// Whether the position is within an extension directive.
     free: bool,
+    /// The words that were reported: each is one mistake, however often it is used.
+    told: FxHashSet<&'t str>,
     /// The diagnostics so far.
     pub(crate) diagnostics: Diagnostics,
 }
@@ -59,7 +62,15 @@ pub(crate) struct Lexer<'t> {
 impl<'t> Lexer<'t> {
     pub(crate) fn new(text: &'t str, file: FileId, dialect: Dialect, policy: Policy) -> Self {
         let (rules, logos) = (dialect.rules(), TokenKind::lexer(text));
-        Lexer { text, file, rules, logos, free: false, diagnostics: Diagnostics::of(policy) }
+        Lexer {
+            text,
+            file,
+            rules,
+            logos,
+            free: false,
+            told: FxHashSet::default(),
+            diagnostics: Diagnostics::of(policy),
+        }
     }
 
     /// The byte offset after the last token.
@@ -275,8 +286,10 @@ impl<'t> Lexer<'t> {
                 tokens.push(TokenKind::Bad, span);
             }
             TokenKind::BadWord if word.chars().all(|c| c == '$' || c == '_' || c.is_alphanumeric()) => {
-                let finding = Diagnostic::new(Code::BadIdentifier, at, format!("`{word}` is not an identifier"));
-                self.report(finding.help("identifiers consist of ASCII letters, digits and `_`"));
+                if !self.free && self.told.insert(word) {
+                    let finding = Diagnostic::new(Code::BadIdentifier, at, format!("`{word}` is not an identifier"));
+                    self.report(finding.help("identifiers consist of ASCII letters, digits and `_`"));
+                }
                 tokens.push(TokenKind::Ident, span);
             }
             TokenKind::Ampersand | TokenKind::Pipe => {

@@ -11,7 +11,8 @@ use crate::graph::KeptFragment;
 impl Finder<'_, '_> {
     /// The fragments that are kept, by their names: the changes of their bodies are those of graphs.
     pub(super) fn fragments(&mut self) {
-        let named = |side: usize| self.graph(side).fragments.iter().map(|fragment| (fragment_name(fragment), fragment));
+        let named =
+            |side: usize| self.graph(side).fragments.iter().map(|fragment| (fragment.declared_name(), fragment));
         let mut others: FxHashMap<&str, &KeptFragment> = named(1).collect();
         let mut found: Vec<(&str, Option<&KeptFragment>, Option<&KeptFragment>)> =
             named(0).map(|(name, of_a)| (name, Some(of_a), others.remove(name))).collect();
@@ -43,11 +44,4 @@ impl Finder<'_, '_> {
         self.difference.renames.extend(inner.renames);
         self.difference.following += inner.following;
     }
-}
-
-/// The name of a fragment in its declaration.
-fn fragment_name(fragment: &KeptFragment) -> &str {
-    let (KeptFragment::Verbatim(text) | KeptFragment::Flat(text, _)) = fragment;
-    let head = text.split(['(', '<']).next().unwrap_or_default();
-    head.split_whitespace().next_back().unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::graph::names::Spellings;
-use crate::graph::{Graph, KeptFragment, Operation, OperationId, TensorId};
+use crate::graph::{Graph, Operation, OperationId, TensorId};
 use crate::outline::{
     BodyNames, OutlinePlan, PlannedBody, PlannedStep, Source, ValueId, common_name, identifier, shared_path,
 };
@@ -30,11 +30,7 @@ impl<'g> Naming<'g> {
         let words = graph.reserved_words();
         words.iter().for_each(|word| fragments.reserve(word));
         for fragment in &graph.fragments {
-            let (KeptFragment::Verbatim(text) | KeptFragment::Flat(text, _)) = fragment;
-            let mut words = text.split(|c: char| c != '_' && !c.is_ascii_alphanumeric());
-            // The word after `fragment`.
-            words.find(|word| *word == "fragment");
-            words.find(|word| !word.is_empty()).into_iter().for_each(|name| fragments.reserve(name));
+            fragments.reserve(fragment.declared_name());
         }
         Naming { graph, spellings: Spellings::new(&graph.names, &graph.symbols), fragments, words, reserved }
     }

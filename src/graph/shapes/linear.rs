@@ -60,7 +60,14 @@ pub(crate) fn linear(call: &Call) -> RuleResult {
     let (Some(input), Some(filter)) = (call.matrix(0), call.matrix(1)) else { return UNKNOWN };
     let output = product(call.name(), &input, &filter, [Some(false), Some(true)])?;
     let Some(bias) = call.extents(2) else { return UNKNOWN };
-    let extents = broadcast(call.name(), &output, bias)?;
+    let extents = match broadcast(call.name(), &output, bias) {
+        Ok(extents) => extents,
+        // Whatever the bias should be, the product has a shape.
+        Err(error) if bias.len() <= output.len() => {
+            return Err(ShapeError { results: Inferred::Same(Some(Shape::new(&output))), ..error });
+        }
+        Err(error) => return Err(error),
+    };
     if let [items] = bias
         && items.known() != Some(1)
         && !call.graph.conventions.follows

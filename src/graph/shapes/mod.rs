@@ -36,9 +36,7 @@ mod window;
 use call::ROLES;
 pub(crate) use einsum::Einsum;
 pub(crate) use infer::{DEFECTIVE, infer, infer_more};
-#[cfg(feature = "eval")]
-pub(crate) use items::Item;
-pub(crate) use items::Items;
+pub(crate) use items::{Item, Items};
 pub(crate) use outcome::{Inferred, ShapeError};
 pub(crate) use plan::Plan;
 pub use shape::{Extent, Shape};

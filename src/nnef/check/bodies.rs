@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::state::{BodyState, CheckedBody};
-use super::{BodyInfo, Checked, Checker, ModuleInfo, Ref, Slot};
+use super::{BodyInfo, Checked, Checker, ModuleInfo, NodeInfo, Ref, Slot};
 use crate::core::unit::UnitId;
 use crate::diagnostics::suggest::nearest;
 use crate::diagnostics::{Code, Diagnostic};
@@ -15,7 +15,7 @@ use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Ident};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Fit, Type, Types};
 use crate::room;
-use crate::source::names::Name;
+use crate::source::names::{Name, is_identifier};
 use crate::source::{Location, Span};
 
 /// The deepest nesting of left sides, which are processed by recursion.
@@ -237,6 +237,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
                 if matches!(ty, Type::Tuple(_))
                     && let Expr::Call(call) = self.ast.expr(value)
                     && !self.draft()
+                    && self.are_several_results(value, ty)
                 {
                     let callee = self.text(self.ast.call(call).name.name);
                     let message = format!("`{callee}` has several results, the left side has one name");
@@ -283,6 +284,14 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         }
     }
 
+    /// Whether a type is that of all results of a call, of which there are several. A tuple that is one result, or a
+    /// part of one, can have one name (3.3.2).
+    fn are_several_results(&self, call: ExprId, ty: Type) -> bool {
+        let NodeInfo { ty: whole, referent: Ref::Call(info) } = self.tables.nodes[call] else { return false };
+        let fragment = self.tables.calls[info as usize].fragment;
+        whole == ty && fragment.is_some_and(|id| self.checked().fragment(id).results.len() > 1)
+    }
+
     /// Assigns a value to a name: I1, I2, I5, I7, I8 and T2.
     fn define(&mut self, target: ExprId, ident: Ident, ty: Type, value: ExprId) {
         let earlier = self.state.scope.get(ident.name);
@@ -309,6 +318,16 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     fn defined_again(&mut self, ident: Ident, earlier: u32) {
         let is_param = |id| (earlier as usize) < self.checked().fragment(id).params.len();
         let is_result = self.state.declared.get(ident.name).is_some();
+        if self.is_marred(ident.name) {
+            return;
+        }
+        if let CheckedBody::Fragment(id, _) = self.place
+            && is_result
+            && is_param(id)
+        {
+            // A name that is declared twice is reported at the declaration.
+            return;
+        }
         let mut label = "first definition";
         let (code, what) = match self.place {
             _ if self.loop_locals.is_some() => (Code::Reassigned, "assigned already"),
@@ -422,10 +441,19 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         Type::Unknown
     }
 
+    /// Whether a name has characters that no name can have, which the lexer reported.
+    pub(super) fn is_marred(&self, name: Name) -> bool {
+        !is_identifier(self.checked().text(name))
+    }
+
     fn undeclared(&mut self, name: Name, text: &str, span: Span) {
         if let Some(&later) = self.assigned_later().get(&name) {
             let message = format!("`{text}` is used before it is assigned");
             return self.report_beside(Code::UsedBeforeDefined, span, message, (self.at(later), "first assignment"));
+        }
+        if self.is_marred(name) || self.state.declared.get(name).is_some() {
+            // An input or a result that nothing assigns is reported at its declaration.
+            return;
         }
         let checked = self.checked();
         let finding = self.finding(Code::UndeclaredName, span, format!("`{text}` is not defined"));

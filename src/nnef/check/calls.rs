@@ -97,7 +97,9 @@ impl BodyCheck<'_, '_> {
                 message,
                 (self.at_slot(slot), "defined as a tensor or attribute"),
             );
-        } else if !self.checked().module(self.module).broken.contains(&call.name.name) {
+        } else if !self.checked().module(self.module).broken.contains(&call.name.name)
+            && !self.is_marred(call.name.name)
+        {
             self.unknown_operation(call.name.name, &name, span);
         }
         let args = self.ast.arguments(call);

@@ -124,6 +124,7 @@ impl Checker<'_> {
     /// S5: every right side is an invocation whose arguments are flat.
     pub(super) fn flat_statements(&mut self, ast: &Ast, assignments: &[Assignment]) {
         let main = self.checked.document.main_id();
+        let v1 = self.checked.document.dialect() == Dialect::V1;
         for assignment in assignments {
             // The expression that is not allowed.
             let offender = match ast.expr(assignment.value) {
@@ -134,7 +135,8 @@ impl Checker<'_> {
                 _ => Some(assignment.value),
             };
             let Some(offender) = offender else { continue };
-            if self.operators_reported && !self.diagnostics.strict() {
+            // In 1.0 one directive is missing. In the draft each expression has to be moved.
+            if self.operators_reported && (v1 || !self.diagnostics.strict()) {
                 return;
             }
             self.operators_reported = true;

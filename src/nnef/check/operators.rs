@@ -19,7 +19,8 @@ impl BodyCheck<'_, '_> {
         match ty {
             Type::Unknown => ty,
             // `+` is `copy`, which takes any elements.
-            Type::Tensor(element) => {
+            // Logicals have no negative.
+            Type::Tensor(element) if op != UnaryOp::Minus || element != Element::Of(Primitive::Logical) => {
                 if op != UnaryOp::Plus {
                     self.operand_elements(op.info().text, span, element, wanted);
                 }
@@ -79,8 +80,8 @@ impl BodyCheck<'_, '_> {
     fn tensor_operator(&mut self, class: Class, text: &str, span: Span, left: Type, right: Type) -> Type {
         let wanted = if class == Class::Logic { Primitive::Logical } else { Primitive::Scalar };
         let logicals = Type::Tensor(Element::Of(Primitive::Logical));
-        if class == Class::Order && (left == logicals || right == logicals) {
-            // Logicals have no order.
+        if matches!(class, Class::Order | Class::Arithmetic) && (left == logicals || right == logicals) {
+            // Logicals have no order, and are not added.
             return self.undefined(text, span, left, right);
         }
         let mut element = None;

@@ -11,15 +11,18 @@ use crate::core::value::Value;
 use crate::graph::{Key, scan};
 use crate::nnef::ast::{Call, CallId, ExprId};
 use crate::nnef::check::{CallInfo, Checked, ResultInfo};
-use crate::nnef::types::{Fit, Type};
+use crate::nnef::document::ModuleId;
+use crate::nnef::types::{Fit, Type, TypePart};
 
-/// Whether an argument must be converted for a parameter that is not a tensor.
-fn converts(checked: &Checked, formal: Type, actual: Type) -> bool {
+/// Whether an argument must be converted for a parameter that is not a tensor; `known` if tensors become their items.
+fn converts(checked: &Checked, formal: Type, actual: Type, known: bool) -> bool {
     if formal == actual {
         return false;
     }
     let fit = checked.types.fit(formal, actual, &mut None);
-    fit == Fit::Structure || (formal == Type::SCALAR && actual == Type::INTEGER)
+    fit == Fit::Structure
+        || known && fit == Fit::TensorAsAttribute
+        || (formal == Type::SCALAR && actual == Type::INTEGER)
 }
 
 impl Compiler<'_, '_> {
@@ -31,10 +34,11 @@ impl Compiler<'_, '_> {
         let Some(fragment) = info.fragment else { return self.next_undeclared(&call, info, open, done) };
         let declared = self.checked.fragment(fragment);
         let done = done as usize;
+        let by_static_type = self.by_static_type(declared.module);
         if done == 0 {
             open.inlined = self.lowering.expands(fragment, self.takes_apart(open.hint, &declared.results));
         } else if let Some(value) = self.bound(info.bound, done - 1) {
-            self.conform(value, declared.params[done - 1].ty);
+            self.conform(value, declared.params[done - 1].ty, by_static_type && open.inlined);
         }
         for (i, param) in declared.params.iter().enumerate().skip(done) {
             let Some(value) = self.bound(info.bound, i) else {
@@ -50,7 +54,7 @@ impl Compiler<'_, '_> {
                 open.begun = i as u32 + 1;
                 return Some(below);
             }
-            self.conform(value, param.ty);
+            self.conform(value, param.ty, by_static_type && open.inlined);
         }
         let site = self.call_site(&call, info, open.hint);
         if open.inlined {
@@ -94,14 +98,25 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Converts the argument that was just pushed to the type of its parameter.
-    fn conform(&mut self, value: ExprId, formal: Type) {
+    /// Whether the static type decides what is an array in the bodies of a module: in documents with registries,
+    /// fragments that are not of the standard compute with tensors in the place of arrays.
+    pub(super) fn by_static_type(&self, module: ModuleId) -> bool {
+        module == ModuleId::STANDARD || !self.checked.document.of_practice()
+    }
+
+    /// Converts the argument that was just pushed to the type of its parameter; `known` if tensors become their items.
+    fn conform(&mut self, value: ExprId, formal: Type, known: bool) {
         if formal.is_tensor() {
             self.as_tensor(value);
             return;
         }
-        if converts(self.checked, formal, self.info.nodes[value].ty) {
-            let conversion = self.conversion(formal);
+        let actual = self.info.nodes[value].ty;
+        if converts(self.checked, formal, actual, known) {
+            let mut conversion = self.conversion(formal);
+            if known && self.checked.types.has(actual, TypePart::Tensor) {
+                let numbers = self.checked.types.numbers(formal);
+                conversion = Conversion::Known(numbers, self.conversions(conversion));
+            }
             let index = self.conversions(conversion);
             self.emit(Instr::Conform(index), self.ast.span(value));
         }

@@ -451,6 +451,6 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let Some(info) = site.unit.map(|fragment| self.checked.fragment(fragment)) else { return false };
         // The shape of an external may be replaced.
         let plain = !info.open_results && Some(info.name) != self.checked.words.external;
-        plain && matches!(info.results[..], [result] if !matches!(result.ty, Type::Array(_)))
+        plain && matches!(info.results[..], [result] if !matches!(result.ty, Type::Array(_) | Type::Tuple(_)))
     }
 }

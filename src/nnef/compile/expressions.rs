@@ -200,7 +200,7 @@ impl Compiler<'_, '_> {
                 } else if op.info().class == Class::Logic {
                     self.patch(open.jump);
                 } else {
-                    self.arithmetic(op, at);
+                    self.arithmetic(op, (lhs, rhs), at);
                 }
             }
             Expr::Index { index, .. } => {
@@ -216,13 +216,20 @@ impl Compiler<'_, '_> {
 
     /// Emits an operator on the values just pushed. An operator on two constant numbers is evaluated now,
     /// unless it fails: the error is reported when the instruction runs.
-    fn arithmetic(&mut self, op: BinaryOp, at: Span) {
+    fn arithmetic(&mut self, op: BinaryOp, (lhs, rhs): (ExprId, ExprId), at: Span) {
         match self.pushed_constants().and_then(|[left, right]| arithmetic::of_numbers(op, left, right)) {
             Some(value) => self.replace(2, value, at),
             None => {
-                self.emit(Instr::Binary(op), at);
+                let join = self.joins(op, lhs, rhs);
+                self.emit(if join { Instr::Join(op) } else { Instr::Binary(op) }, at);
             }
         }
+    }
+
+    /// Whether an operator joins or repeats arrays, by the static types of its operands.
+    fn joins(&self, op: BinaryOp, lhs: ExprId, rhs: ExprId) -> bool {
+        let array = |id: ExprId| matches!(self.info.nodes[id].ty, Type::Array(_) | Type::EmptyArray);
+        matches!(op, BinaryOp::Add | BinaryOp::Mul) && (array(lhs) || array(rhs)) && self.by_static_type(self.module)
     }
 
     /// Whether an operator is an operation on tensors.

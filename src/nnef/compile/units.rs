@@ -36,6 +36,7 @@ pub(crate) fn unit(checked: &Checked, info: &FragmentInfo) -> Unit {
     });
     let form = |ty| match ty {
         Type::Array(array) => ResultForm::Tensors(elements(checked.types.item(array))),
+        Type::Tuple(_) => ResultForm::Tuple,
         ty => ResultForm::Tensor(elements(ty)),
     };
     let results = info.results.iter().map(|result| UnitResult { name: result.name, form: form(result.ty) });

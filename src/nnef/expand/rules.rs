@@ -15,7 +15,9 @@ use crate::graph::{Graph, Operand, Operation, TensorId, Value};
 use crate::nnef::check::Checked;
 use crate::nnef::check::labels::label_problem;
 use crate::nnef::document::ModuleId;
+use crate::room::with_stack;
 use crate::source::Location;
+use crate::source::literals::scalar_text;
 use crate::source::names::Name;
 
 /// A rule on the operations of one name.
@@ -68,6 +70,7 @@ pub(crate) fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics:
         by_kind[kind].unwrap_or(&[]).iter().for_each(|rule| rule(&mut check, operation));
         limits[kind].iter().for_each(|limit| check.value(operation, *limit));
     }
+    non_finite(&mut check);
     undeclared(&mut check);
     replaced(&mut check);
     hidden(&mut check);
@@ -125,6 +128,32 @@ fn input<'a>(check: &mut RuleCheck<'a>, operation: &'a Operation) {
     if let Some(tensor) = tensor.filter(|tensor| !check.draft && !check.inputs.contains(tensor)) {
         let name = graph.tensor_name(tensor);
         check.report(operation, Code::ExternalNotInput, format!("`{name}` is external but not an input of the graph"));
+    }
+}
+
+/// L2: values are finite, since the language has no literal for others. One that the text writes is reported there.
+fn non_finite(check: &mut RuleCheck) {
+    let graph = check.graph;
+    if check.diagnostics.iter().any(|known| known.code == Code::NonFiniteLiteral) {
+        return;
+    }
+    for operation in &graph.operations {
+        let values = graph.operands_of(operation).filter_map(Operand::value);
+        if let Some(value) = values.filter_map(non_finite_in).next() {
+            let (value, name) = (scalar_text(value), graph.operation_name(operation));
+            let message = format!("an argument of `{name}` is computed as {value}, which has no literal");
+            check.report(operation, Code::NonFiniteLiteral, message);
+        }
+    }
+}
+
+/// The first value that is not finite among the scalars of a value.
+fn non_finite_in(value: &Value) -> Option<f64> {
+    match value {
+        Value::Scalar(item) => Some(*item).filter(|item| !item.is_finite()),
+        Value::Scalars(items) => items.iter().copied().find(|item| !item.is_finite()),
+        Value::Array(items) | Value::Tuple(items) => with_stack(|| items.iter().find_map(non_finite_in)),
+        _ => None,
     }
 }
 

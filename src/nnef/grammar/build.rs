@@ -209,7 +209,9 @@ impl<'s> Build<'s> {
     /// The identifier at a token of the current slice.
     pub(crate) fn ident(&mut self, token: usize) -> Ident {
         let span = self.token_span(token);
-        Ident { name: self.names.intern_word(self.text, span.start as usize).0, span }
+        let (name, end) = self.names.intern_word(self.text, span.start as usize);
+        // A word with characters that no name can have keeps all of them.
+        if end == span.end as usize { Ident { name, span } } else { self.spelled(span) }
     }
 
     /// The name that is written at a span, which may be a reserved word.

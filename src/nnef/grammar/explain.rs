@@ -79,6 +79,12 @@ impl ParserRun<'_> {
 
     /// Reports a diagnostic, with the bracket that is open there, if any.
     fn pronounce(&mut self, mut finding: Diagnostic, problem: &Problem, open: Option<usize>) {
+        let written = [(TokenKind::LBrace, "["), (TokenKind::RBrace, "]")];
+        if let Some((_, bracket)) = written.iter().find(|(brace, _)| self.kind(problem.at) == Some(*brace))
+            && open.is_some()
+        {
+            finding = finding.help(format!("an array is written in brackets: `{bracket}`"));
+        }
         if let Some(open) = open
             && (problem.expects(TokenKind::RParen) || problem.expects(TokenKind::RBracket))
         {

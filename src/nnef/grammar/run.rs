@@ -234,7 +234,9 @@ impl<'s> ParserRun<'s> {
 
     /// Keeps the names that a statement with an error assigns, so that they are not reported as undefined.
     fn keep_target(&mut self, start: usize, end: usize, body: &mut Body) {
-        let Some(equals) = (start..end).find(|at| self.kinds()[*at] == TokenKind::Assign) else { return };
+        let first = |kind: TokenKind| (start..end).find(|at| self.kinds()[*at] == kind);
+        // `==` can be written for `=`.
+        let Some(equals) = first(TokenKind::Assign).or_else(|| first(TokenKind::EqEq)) else { return };
         let span = self.range(start, end - 1);
         let at = self.span(equals + 1);
         for token in start..equals {

@@ -53,12 +53,25 @@ impl ParserRun<'_> {
     pub(super) fn statement_end(&self, start: usize) -> usize {
         let mut depth = 0usize;
         let mut braces = 0usize;
+        // The brackets that are open, and how far was looked ahead: braces can be written for brackets.
+        let (mut open, mut ahead, mut closed) = (0usize, start, start);
         let mut at = start;
         while let Some(kind) = self.kind(at) {
             match kind {
-                TokenKind::LBrace if self.state.tokens.loops => braces += 1,
+                TokenKind::LParen | TokenKind::LBracket => open += 1,
+                TokenKind::RParen | TokenKind::RBracket => open = open.saturating_sub(1),
+                _ => {}
+            }
+            match kind {
+                TokenKind::LBrace
+                    if self.state.tokens.loops || self.comes_first(at, TokenKind::RBrace, &mut closed) =>
+                {
+                    braces += 1;
+                }
                 TokenKind::RBrace if braces > 0 => braces -= 1,
                 TokenKind::Semicolon if braces > 0 => {}
+                TokenKind::LBrace | TokenKind::RBrace
+                    if open > 0 && self.comes_first(at, TokenKind::RParen, &mut ahead) => {}
                 TokenKind::Semicolon | TokenKind::RBrace => return at,
                 TokenKind::Graph | TokenKind::Fragment | TokenKind::Version | TokenKind::Extension
                     if self.item_starts(at) =>
@@ -80,6 +93,17 @@ impl ParserRun<'_> {
             at += 1;
         }
         at
+    }
+
+    /// Whether a token of a kind comes after this one in the same statement. `ahead` is where one was found before.
+    fn comes_first(&self, at: usize, wanted: TokenKind, ahead: &mut usize) -> bool {
+        use TokenKind::*;
+        if *ahead <= at {
+            let ends = |kind: TokenKind| kind == wanted || matches!(kind, Semicolon | Graph | Fragment);
+            let len = self.kinds().len();
+            *ahead = (at + 1..len).find(|token| ends(self.kinds()[*token])).unwrap_or(len);
+        }
+        self.kind(*ahead) == Some(wanted)
     }
 
     /// Whether an assignment can start here: the end of an expression precedes it, and left sides and `=`

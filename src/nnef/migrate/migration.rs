@@ -5,8 +5,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::origin::with_origin;
 use crate::graph::standard::EXTERNAL;
 use crate::graph::{
-    Argument, Dialect, Graph, KeptFragment, Key, KindId, Operand, Operation, OperationId, Output, Primitive, TensorId,
-    Value, shapes,
+    Argument, Dialect, Graph, Key, KindId, Operand, Operation, OperationId, Output, Primitive, TensorId, Value, shapes,
 };
 use crate::library::build::declared;
 use crate::library::declared::Declared;
@@ -92,9 +91,7 @@ fn check_shapes(graph: &Graph, diagnostics: &mut Diagnostics) {
 /// Reports fragments that are not expanded: their text is in the notation of the draft.
 pub(crate) fn fragments(graph: &Graph, document: &Document, diagnostics: &mut Diagnostics) {
     for fragment in &graph.fragments {
-        let (KeptFragment::Verbatim(text) | KeptFragment::Flat(text, _)) = fragment;
-        let head = text.split('(').next().unwrap_or(text);
-        let name = head.trim_start_matches("fragment").trim();
+        let name = fragment.declared_name();
         let module = document.main();
         let declared = module.fragments.iter().find(|fragment| document.names().text(fragment.name.name) == name);
         let at = Location::new(module.file, declared.map(|fragment| fragment.name.span).unwrap_or_default());

@@ -41,10 +41,27 @@ pub(crate) fn print_fragment(
     dialect: Dialect,
     fragment: &Fragment,
 ) -> String {
-    let mut writer = Writer::of_part(module, (names, text), dialect, fragment.span);
+    let start = with_comments(&module.comments, text, fragment.span.start);
+    let mut writer = Writer::of_part(module, (names, text), dialect, Span { start, ..fragment.span });
     writer.fragment(fragment, false);
     writer.out.truncate(writer.out.trim_end().len());
     writer.out
+}
+
+/// Where the comments begin that are right before a place, each on its own lines.
+fn with_comments(comments: &[Span], text: &str, place: u32) -> u32 {
+    let before = &comments[..comments.partition_point(|comment| comment.start < place)];
+    let mut start = place;
+    for comment in before.iter().rev() {
+        let gap = text.get(comment.end as usize..start as usize).unwrap_or_default();
+        let line = text.get(..comment.start as usize).unwrap_or_default();
+        let alone = line.rsplit(['\n', '\r', '\x0C']).next().is_some_and(|line| line.trim().is_empty());
+        if !alone || !gap.trim().is_empty() || gap.matches('\n').count() > 1 {
+            break;
+        }
+        start = comment.start;
+    }
+    start
 }
 
 /// The text between `extension` and `;`, as [`print_module`] writes it.

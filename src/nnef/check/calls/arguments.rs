@@ -1,9 +1,11 @@
 //! Assigns the arguments of a call to parameters (A2 to A8).
 
+use rustc_hash::FxHashSet;
+
 use super::{BodyCheck, Callee, MAX_LISTED};
 use crate::diagnostics::Code;
 use crate::diagnostics::suggest::nearest;
-use crate::nnef::ast::{Arguments, ExprId, Ident};
+use crate::nnef::ast::{Arg, Arguments, BinaryOp, Expr, ExprId, Ident};
 use crate::nnef::check::ParamInfo;
 use crate::nnef::check::positions::Positions;
 use crate::source::Span;
@@ -38,6 +40,11 @@ impl BodyCheck<'_, '_> {
         }
         let (mut next, mut nameable) = (0.., None);
         for arg in args.iter() {
+            let meant = self.meant_by_name(callee, arg);
+            if let Some(arg) = meant {
+                self.compared_argument(arg);
+            }
+            let arg = meant.map_or(arg, |(arg, _)| arg);
             let Some(ident) = arg.name else {
                 let position = next.next().unwrap_or_default();
                 if self.positional(callee, (position, arg.value), &mut nameable) {
@@ -69,6 +76,26 @@ impl BodyCheck<'_, '_> {
             self.missing(callee, first, misplaced);
         }
         first as u32
+    }
+
+    /// The named argument that a comparison was meant to be: `a == 1` with a parameter `a`, and no local of that name.
+    /// With the place of the operator.
+    fn meant_by_name(&self, callee: Callee, arg: Arg) -> Option<(Arg, Span)> {
+        let Expr::Binary { op: BinaryOp::Eq, lhs, rhs, at } = self.ast.expr(arg.value) else { return None };
+        let Expr::Name(name) = self.ast.expr(lhs) else { return None };
+        let is_param = callee.info.params.iter().any(|param| param.name == name);
+        if arg.name.is_some() || !is_param || self.state.scope.get(name).is_some() {
+            return None;
+        }
+        let ident = Ident { name, span: self.ast.span(lhs) };
+        Some((Arg { name: Some(ident), value: rhs }, Span::new(at, at + 2)))
+    }
+
+    fn compared_argument(&mut self, (arg, operator): (Arg, Span)) {
+        let name = arg.name.map_or(String::new(), |ident| self.text(ident.name));
+        let message = format!("`==` compares: an argument is given as `{name} = ..`");
+        let finding = self.finding(Code::BadExpression, operator, message).label("a comparison");
+        self.push(finding.help("write `=`").fix(operator, "="));
     }
 
     fn given_again(&mut self, ident: Ident, by_name: bool) {
@@ -124,6 +151,9 @@ impl BodyCheck<'_, '_> {
 
     /// A5. Returns whether the argument may have been meant for another parameter, not ignored.
     fn unknown_argument(&mut self, Callee { call, info, .. }: Callee, argument: Ident) -> bool {
+        if self.is_marred(argument.name) {
+            return true;
+        }
         let checked = self.checked();
         let text = checked.text(argument.name);
         if self.ignores_arguments() {
@@ -162,7 +192,12 @@ impl BodyCheck<'_, '_> {
     fn missing(&mut self, Callee { call, fragment, info }: Callee, first: usize, misplaced: usize) {
         let bound = self.tables.bound[first..].to_vec();
         let checked = self.checked();
-        let missing = info.params.iter().zip(bound).filter(|(param, bound)| bound.is_none() && param.default.is_none());
+        // A parameter that is declared twice cannot be given, and is reported at the declaration.
+        let mut seen = FxHashSet::default();
+        let first: Vec<bool> = info.params.iter().map(|param| seen.insert(param.name)).collect();
+        let missing = info.params.iter().zip(bound).zip(first);
+        let missing = missing.filter(|((param, bound), first)| *first && bound.is_none() && param.default.is_none());
+        let missing = missing.map(|(param, _)| param);
         if missing.clone().count() <= misplaced {
             return;
         }
