@@ -1,5 +1,6 @@
 //! How the first bytes of the input notations look. A function is true only if the notation is certain.
 
+use crate::pnnx::notation::layer_of_ncnn;
 use crate::source::without_mark;
 
 /// What JSON is that is in none of the notations; malformed networks with loops are that, too.
@@ -108,22 +109,9 @@ fn operators<'b>(start: &Start<'b>) -> Option<impl Iterator<Item = &'b str>> {
     Some(rest[..end].trim_start().lines().skip(1))
 }
 
-/// A layer of ncnn: its type has no domain, and its parameters have numbers.
-fn is_of_ncnn(line: &str) -> bool {
-    let mut words = line.split_ascii_whitespace();
-    let layer = words.next().is_some_and(|kind| !kind.contains(['.', ':']));
-    let numbered = |word: &str| {
-        let key = word.split_once('=').map(|(key, _)| key.trim_start_matches('-'));
-        key.is_some_and(|key| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    layer && (line.starts_with("Input ") || words.any(numbered))
-}
-
-/// A text of ncnn, which has the same first line as PNNX, and no operators of PNNX's own.
+/// A text of ncnn, which has the same first line as PNNX.
 pub(super) fn ncnn(start: &Start) -> bool {
-    let own = |line: &str| line.starts_with("pnnx.") || line.starts_with("prim::");
-    operators(start).is_some_and(|mut lines| !lines.any(own))
-        && operators(start).is_some_and(|mut lines| lines.any(is_of_ncnn))
+    operators(start).and_then(layer_of_ncnn).is_some()
 }
 
 /// The fields of a model of ONNX: number, and whether its value is a number, a text, or a message.

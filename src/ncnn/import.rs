@@ -20,7 +20,9 @@ use crate::library::distinct::Distinct;
 use crate::library::identifier::identifier;
 use crate::library::label::label;
 use crate::parts::TRANSLATION;
+use crate::pnnx::arguments;
 use crate::pnnx::given::{given_shape, report_unknown_inputs};
+use crate::pnnx::import::operand_name;
 use crate::pnnx::lower::{Line, Lowered, Refusal};
 use crate::pnnx::model::Operator;
 use crate::source::{FileId, Location, Span};
@@ -186,8 +188,7 @@ impl<'a> NetworkImport<'a> {
 
     /// The name of the tensor of a blob.
     fn name(&mut self, blob: &str) -> NameId {
-        let is_number = blob.starts_with(|c: char| c.is_ascii_digit());
-        self.distinct(&identifier(&if is_number { format!("v_{blob}") } else { blob.to_owned() }))
+        self.distinct(&operand_name(blob))
     }
 
     fn distinct(&mut self, text: &str) -> NameId {
@@ -280,7 +281,7 @@ impl<'a> NetworkImport<'a> {
         let results: Vec<(NameId, Option<Shape>)> =
             names.into_iter().enumerate().map(|(at, name)| (name, shape(at))).collect();
         let kind = identifier(&format!("{PREFIX}{}", layer.kind));
-        let tensors = self.builder.pass(&kind, arguments(layer, &operands, &data), Results::Each(&results));
+        let tensors = self.builder.pass(&kind, layer_arguments(layer, &operands, &data), Results::Each(&results));
         for (blob, tensor) in layer.tops.iter().zip(tensors) {
             self.builder.graph.tensors[tensor.index()].dtype = None;
             self.blobs.insert(blob, Some(tensor));
@@ -410,7 +411,7 @@ fn shapes(layer: &NcnnLayer) -> Vec<Option<Vec<i64>>> {
 }
 
 /// The arguments of an operation: operands, weights, then parameters.
-fn arguments(layer: &NcnnLayer, operands: &[TensorId], weights: &[(&str, TensorId)]) -> Vec<(String, Value)> {
+fn layer_arguments(layer: &NcnnLayer, operands: &[TensorId], weights: &[(&str, TensorId)]) -> Vec<(String, Value)> {
     let row = table::row(&layer.kind);
     let mut arguments: Vec<(String, Value)> = Vec::new();
     let mut names = Distinct::default();
@@ -429,6 +430,7 @@ fn arguments(layer: &NcnnLayer, operands: &[TensorId], weights: &[(&str, TensorI
         let unnamed = format!("param_{}", parameter.number);
         add(named.unwrap_or(&unnamed), value(&parameter.value));
     }
+    layer.settings.iter().for_each(|setting| add(&setting.key, arguments::setting(&setting.setting())));
     arguments
 }
 

@@ -1,6 +1,7 @@
 //! Networks of ncnn: texts (`.param`) with one layer in each line, and the weights beside them (`.bin`).
 
 mod import;
+mod left;
 mod lower;
 pub(crate) mod model;
 mod settings;

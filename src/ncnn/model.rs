@@ -3,6 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Policy};
+use crate::pnnx::model::{OperatorParam, Role};
+use crate::pnnx::notation::has_module;
 use crate::source::word_lines::{Word, lines_of_words};
 use crate::source::{FileId, Location, Span};
 
@@ -35,6 +37,8 @@ pub(crate) struct NcnnLayer {
     pub(crate) tops: Vec<String>,
     /// Its parameters in their order; their numbers are distinct.
     pub(crate) parameters: Vec<Parameter>,
+    /// The parameters with names, which operators of PNNX have.
+    pub(crate) settings: Vec<OperatorParam>,
     /// The location of its kind.
     pub(crate) span: Span,
 }
@@ -66,6 +70,11 @@ pub(crate) enum ParameterValue {
 }
 
 impl NcnnLayer {
+    /// Whether it is an operator of PNNX that pnnx has left, because ncnn has no layer for it.
+    pub(crate) fn is_left(&self) -> bool {
+        has_module(&self.kind)
+    }
+
     /// The parameter with a number.
     pub(crate) fn parameter(&self, number: u32) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.number == number)
@@ -157,12 +166,18 @@ impl<'t> NcnnReader<'t> {
             }
         }
         let names = |words: &[Word]| words.iter().map(|(word, _)| (*word).to_owned()).collect();
+        // ncnn itself reads numbers only.
+        let is_named = |word: &&Word| {
+            has_module(kind) && word.0.split_once('=').is_some_and(|(key, _)| key.parse::<i64>().is_err())
+        };
+        let (settings, rest): (Vec<Word>, Vec<Word>) = rest.iter().partition(is_named);
         Some(NcnnLayer {
             kind: (*kind).to_owned(),
             name: (*name).to_owned(),
             bottoms: names(bottoms),
             tops: names(tops),
-            parameters: self.parameters(rest),
+            parameters: self.parameters(&rest),
+            settings: settings.into_iter().filter_map(setting).collect(),
             span: *span,
         })
     }
@@ -213,6 +228,13 @@ impl<'t> NcnnReader<'t> {
         }
         parameters
     }
+}
+
+/// A parameter with a name.
+fn setting((word, span): Word) -> Option<OperatorParam> {
+    let (key, text) = word.split_once('=')?;
+    let span = Span::new(span.start + key.len() as u32 + 1, span.end);
+    Some(OperatorParam { role: Role::Value, key: key.to_owned(), text: text.to_owned(), span })
 }
 
 /// Whether a text that begins with a quote ends with another one.

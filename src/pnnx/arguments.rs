@@ -43,7 +43,8 @@ fn value(item: &ExpandedItem) -> Value {
     }
 }
 
-fn setting(setting: &Setting) -> Value {
+/// The value of a setting.
+pub(crate) fn setting(setting: &Setting) -> Value {
     match setting {
         Setting::Literal(found) => literal(*found),
         Setting::Word(word) => Value::String(word.as_str().into()),

@@ -122,6 +122,16 @@ impl Archive {
         tensor(&mut self.directory.clone(), name, typed)
     }
 
+    /// Whether two members have the same bytes.
+    pub(crate) fn same(&self, a: &str, b: &str) -> bool {
+        let bytes = |name: &str| {
+            let (mut archive, mut bytes) = (self.directory.clone(), Vec::new());
+            archive.by_name(name).ok()?.read_to_end(&mut bytes).ok()?;
+            Some(bytes)
+        };
+        a == b || bytes(a).is_some_and(|found| Some(found) == bytes(b))
+    }
+
     /// Checks the lengths of the members of a model without reading them.
     ///
     /// # Errors

@@ -54,12 +54,14 @@ impl PnnxModel {
             options,
             held: FxHashMap::default(),
             names: Distinct::default(),
+            operand_names: FxHashMap::default(),
             labels: Distinct::default(),
             members: Members::default(),
             complex: FxHashSet::default(),
             items: 0,
             found: Diagnostics::of(options.policy()),
         };
+        import.name_operands(self);
         for operator in &self.operators {
             if !CONSTRUCTS.contains(&operator.kind.as_str()) && !import.counts(operator) {
                 break;
@@ -72,6 +74,10 @@ impl PnnxModel {
             }
         }
         report_unknown_inputs(&import.builder.graph, options, file, &mut import.found);
+        if import.builder.graph.outputs.is_empty() && !import.found.has_errors() {
+            let message = format!("the file has no outputs: it has no `{OUTPUT}` with an operand");
+            import.report(Code::PnnxOperand, Span::default(), message);
+        }
         if import.found.has_errors() {
             return Err(import.found);
         }
@@ -90,6 +96,8 @@ struct Import<'a> {
     held: FxHashMap<&'a str, ExpandedItem>,
     /// The names of tensors.
     names: Distinct,
+    /// Those of the tensors of operands.
+    operand_names: FxHashMap<&'a str, NameId>,
     /// The labels of variables.
     labels: Distinct,
     members: Members,
@@ -169,10 +177,20 @@ impl<'a> Import<'a> {
         }
     }
 
+    /// Names the tensors of all operands, so that no other name takes one of theirs.
+    fn name_operands(&mut self, model: &'a PnnxModel) {
+        for output in model.operators.iter().flat_map(|operator| &operator.outputs) {
+            let name = self.distinct(operand_name(output));
+            self.operand_names.insert(output, name);
+        }
+    }
+
     /// The name of an operand's tensor.
     fn name(&mut self, operand: &str) -> NameId {
-        let text = identifier(&format!("v_{operand}"));
-        self.distinct(text)
+        match self.operand_names.get(operand) {
+            Some(name) => *name,
+            None => self.distinct(operand_name(operand)),
+        }
     }
 
     fn distinct(&mut self, text: String) -> NameId {
@@ -436,6 +454,12 @@ impl<'a> Import<'a> {
             Some(_) => {}
         }
     }
+}
+
+/// The name of a tensor for that of an operand or a blob: numbers get a prefix.
+pub(crate) fn operand_name(operand: &str) -> String {
+    let is_number = operand.starts_with(|c: char| c.is_ascii_digit());
+    if is_number { identifier(&format!("v_{operand}")) } else { identifier(operand) }
 }
 
 /// The primitive type of an element type, if it is known and there is one.

@@ -92,7 +92,7 @@ const TABLE: &[LoweringRow] = &[
     (&["torch.erf"], By(activations::erf)),
     (&["torch.lgamma", "torch.special.gammaln"], By(activations::log_gamma)),
     (&["nn.RReLU", "F.rrelu"], By(activations::randomized)),
-    (&["nn.ELU", "F.elu"], By(|line| line.with_number("elu", "alpha", 1.0))),
+    (&["nn.ELU", "F.elu"], By(activations::elu)),
     (&["nn.Hardtanh", "F.hardtanh"], By(|line| logic::clamp(line, ["min_val", "max_val"], [Some(-1.0), Some(1.0)]))),
     (&["nn.PReLU", "F.prelu"], By(prelu)),
     (&["nn.GLU", "F.glu"], By(shaping::gated)),
@@ -198,7 +198,10 @@ const TABLE: &[LoweringRow] = &[
     (&["torch.unsqueeze"], By(shaping::unsqueeze)),
     (&["torch.cat"], By(shaping::cat)),
     (&["torch.stack"], By(shaping::stack)),
-    (&["torch.chunk", "torch.split", "torch.tensor_split"], By(shaping::split)),
+    (
+        &["torch.chunk", "torch.unsafe_chunk", "torch.split", "torch.unsafe_split", "torch.tensor_split"],
+        By(shaping::split),
+    ),
     (&["torch.unbind"], By(shaping::unbind)),
     (&["Tensor.select"], By(shaping::select)),
     (&["Tensor.slice"], By(shaping::slice)),
@@ -259,6 +262,7 @@ pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
         return Err(Refusal::Because(part.reason().into()));
     }
     let kind = aten::kind(line);
+    line.kind.clone_from(&kind);
     let results = if line.has_complex() { complex::lowered(line, &kind)? } else { by_rule(line, &kind)? };
     if let Some(refusal) = line.unread() {
         return Err(refusal);
@@ -303,6 +307,7 @@ pub(crate) fn torch(
     let mut inner = Line {
         builder: line.builder,
         operator: &operator,
+        kind: operator.kind.clone(),
         operands: operands.iter().map(operand).collect(),
         params: operator.params.iter().map(|param| (param, Cell::new(false))).collect(),
         data: &[],

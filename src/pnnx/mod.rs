@@ -1,6 +1,6 @@
 //! PNNX: element-wise expressions such as `mul(add(@0,@1),@2)`, and the files that contain them.
 
-mod arguments;
+pub(crate) mod arguments;
 pub(crate) mod data;
 mod elements;
 pub(crate) mod evaluate;
@@ -16,8 +16,10 @@ pub(crate) mod item;
 mod library;
 pub(crate) mod lower;
 pub(crate) mod model;
+pub(crate) mod notation;
 pub(crate) mod number;
 pub(crate) mod parse;
+mod repeated;
 mod standard;
 mod table;
 #[cfg(test)]

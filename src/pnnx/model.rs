@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashMap;
 
+use super::notation::{has_module, layer_of_ncnn};
 use super::tokens::{Literal, Token, TokenKind, literal, tokens};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Policy};
 use crate::source::word_lines::{Word, lines_of_words};
@@ -59,6 +60,8 @@ pub(crate) struct Operator {
     pub(crate) inputs: Vec<String>,
     /// The names of its results.
     pub(crate) outputs: Vec<String>,
+    /// The number of its first operands that are its stored data once more.
+    pub(crate) repeated: usize,
     /// Its parameters in their order.
     pub(crate) params: Vec<OperatorParam>,
     /// The location of its kind.
@@ -205,7 +208,9 @@ impl Operator {
                 if unnamed == 1 { "input".to_owned() } else { format!("input{}", unnamed - 1) }
             }
         };
-        let names = self.inputs.iter().map(&mut name).collect();
+        let names = self.inputs.iter().skip(self.repeated).map(&mut name).collect();
+        // Names of operands that are stored data are those of the data.
+        self.inputs.iter().take(self.repeated).for_each(|operand| drop(named.remove(operand.as_str())));
         let mut rest: Vec<&OperatorParam> = named.into_values().flatten().collect();
         rest.sort_unstable_by_key(|param| param.span.start);
         (names, rest)
@@ -225,7 +230,8 @@ impl PnnxModel {
     ) -> Result<(PnnxModel, Diagnostics), Diagnostics> {
         let mut reader =
             PnnxReader { text, file, found: Diagnostics::of(policy.into()), defined: FxHashMap::default() };
-        let model = reader.model();
+        let mut model = reader.model();
+        model.find_repeated(&|_, _| true);
         if reader.found.has_errors() { Err(reader.found) } else { Ok((model, reader.found)) }
     }
 
@@ -266,11 +272,12 @@ impl<'t> PnnxReader<'t> {
         self.found.report(Diagnostic::new(code, Location::new(self.file, span), message));
     }
 
-    /// The first layer, if the file is one of ncnn: its first line is the same, its layers have no module.
+    /// The first layer, if the file is one of ncnn: its first line is the same, and its layers have no module.
     fn of_ncnn(&self) -> Option<Word<'t>> {
-        let mut kinds = lines_of_words(self.text).skip(2).filter_map(|line| line.first().copied());
-        let first = kinds.next().filter(|(kind, _)| !kind.contains(['.', ':']))?;
-        kinds.all(|(kind, _)| !kind.contains(['.', ':'])).then_some(first)
+        let kinds = || lines_of_words(self.text).skip(2).filter_map(|line| line.first().copied());
+        let lines = self.text.lines().filter(|line| !line.trim().is_empty()).skip(2);
+        let told = layer_of_ncnn(lines).is_some() || !kinds().any(|(kind, _)| has_module(kind));
+        kinds().find(|(kind, _)| !has_module(kind)).filter(|_| told)
     }
 
     fn model(&mut self) -> PnnxModel {
@@ -351,6 +358,7 @@ impl<'t> PnnxReader<'t> {
             name: (*name).to_owned(),
             inputs: names(inputs),
             outputs: names(outputs),
+            repeated: 0,
             params,
             span: *span,
         };

@@ -56,9 +56,9 @@ impl PnnxText {
         let mut sources = Sources::new();
         let file = sources.add(self.text.name, self.text.text);
         let mut found = Diagnostics::of(policy);
-        let model = found.take(PnnxModel::read(sources.file(file).text(), file, policy));
+        let mut model = found.take(PnnxModel::read(sources.file(file).text(), file, policy));
         let mut archive = None;
-        if let (Some(model), Some(path)) = (&model, self.data.filter(|path| path.is_file())) {
+        if let (Some(model), Some(path)) = (&mut model, self.data.filter(|path| path.is_file())) {
             let (name, bytes) = read_bytes(&path, settings.arrays())?;
             match Archive::new(bytes) {
                 Ok(read) => {
@@ -69,6 +69,7 @@ impl PnnxText {
                         });
                         found.report(Diagnostic::new(Code::PnnxData, Location::new(file, span), message));
                     }
+                    model.find_repeated(&|a, b| read.same(a, b));
                     archive = Some(read);
                 }
                 Err(error) => {

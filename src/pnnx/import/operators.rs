@@ -26,7 +26,7 @@ impl<'a> Import<'a> {
             // Operations of NNEF have results.
             return self.passed(operator, &Refusal::Because("it has no results and is omitted".into()));
         }
-        let operands = self.operands(operator);
+        let operands: Vec<ExpandedItem> = self.operands(operator).split_off(operator.repeated);
         if operands.contains(&ExpandedItem::Refused) {
             return self.hold(operator, vec![ExpandedItem::Refused; operator.outputs.len()]);
         }
@@ -197,6 +197,7 @@ impl<'a> Import<'a> {
         let mut line = Line {
             builder: &mut self.builder,
             operator,
+            kind: operator.kind.clone(),
             operands,
             params: operator.params(Role::Value).map(|param| (param, Cell::new(false))).collect(),
             data,

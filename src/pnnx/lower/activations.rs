@@ -24,6 +24,14 @@ pub(super) fn erf(line: &mut Line) -> Lowered<Vec<TensorId>> {
     Ok(vec![line.spelled("erf(@0)", &[x])?])
 }
 
+/// ELU, without other factors than `alpha`.
+pub(super) fn elu(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    for key in ["scale", "input_scale"] {
+        line.require(key, line.setting_or(key, 1.0)? == 1.0, "1")?;
+    }
+    line.with_number("elu", "alpha", 1.0)
+}
+
 /// In evaluation, the slope below 0 is the middle of the two bounds.
 pub(super) fn randomized(line: &mut Line) -> Lowered<Vec<TensorId>> {
     line.off("training")?;

@@ -349,7 +349,7 @@ fn real_call(line: &mut Line, op: Op, operands: Vec<ComplexNumber>) -> Lowered<E
 }
 
 fn arithmetic(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let name = line.operator.kind.rsplit(['.', ':']).next().unwrap_or_default().to_owned();
+    let name = line.kind.rsplit(['.', ':']).next().unwrap_or_default().to_owned();
     let mut operands = vec![line.complex_term("input")?];
     if ["add", "sub", "mul", "div"].contains(&name.as_str()) {
         let key = line.key_of(&["other", "input1"]);

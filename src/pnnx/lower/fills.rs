@@ -16,7 +16,7 @@ pub(super) const ROWS: &[LoweringRow] = &[
     (&["Tensor.int", "Tensor.long"], By(|line| converted_to(line, Primitive::Integer))),
     (&["Tensor.bool"], By(|line| converted_to(line, Primitive::Logical))),
     (&["Tensor.fill", "torch.full_like"], By(|line| like(line, None))),
-    (&["torch.zeros_like", "torch.empty_like"], By(|line| like(line, Some(0)))),
+    (&["torch.zeros_like", "torch.empty_like", "Tensor.zero"], By(|line| like(line, Some(0)))),
     (&["torch.ones_like"], By(|line| like(line, Some(1)))),
     (&["torch.full", "Tensor.new_full"], By(|line| full(line, None))),
     // Memory that is not initialized may have any items.

@@ -4,6 +4,7 @@
 //! which takes slices along one axis, takes single items, too.
 
 use super::LoweringRule::By;
+use super::shaping::{AxisRange, ranges};
 use super::{Line, Lowered, LoweringRow, Refusal, extent_of, integers, product};
 use crate::graph::{TensorId, Value};
 use crate::library::assembly::Assembly;
@@ -274,34 +275,46 @@ fn unfold(line: &mut Line) -> Lowered<Vec<TensorId>> {
     Ok(vec![line.transposed(x, &order)?])
 }
 
-/// The operand in which the slice from `start` to `end` is replaced.
+/// The operand in which the slice from `start` to `end` is replaced, along each of some axes. Where an item is selected,
+/// the source lacks the axis.
 fn slice_copy(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor(line.key_of(&["input", "self"]))?;
     let extents = line.extents(x)?;
-    let axis = line.axis("dim", extents.len() as i64, Some(0))?;
-    let extent = extent_of(&extents, axis)?;
-    let at = |place: i64| if place < 0 { place.saturating_add(extent).max(0) } else { place.min(extent) };
-    let start = at(line.optional("start")?.unwrap_or(0));
-    let end = at(line.optional("end")?.unwrap_or(extent));
-    let step = line.at_least("step", 1, Some(1))?;
-    // Places are those of the operand, and behind them those of the new part.
-    let mut next = extent;
-    let mut of = |place: i64| {
-        let is_new = (start..end).contains(&place) && place.saturating_sub(start).checked_rem(step) == Some(0);
-        if is_new {
-            next = next.saturating_add(1);
-        }
-        if is_new { next.saturating_sub(1) } else { place }
-    };
-    let places: Vec<i64> = line.items(extent, Some)?.into_iter().map(&mut of).collect();
-    let count = next.saturating_sub(extent);
-    if count == 0 {
-        line.ignore("src");
+    let source = line.tensor("src")?;
+    let source = line.cast(source, line.primitive(x)?)?;
+    let ranges = ranges(line, &extents, Some(0))?;
+    let mut part = extents.clone();
+    for range in &ranges {
+        let at = usize::try_from(range.axis).map_err(|_| Refusal::UNFIT)?;
+        *part.get_mut(at).ok_or(Refusal::UNFIT)? = range.count();
+    }
+    if part.contains(&0) {
         return Ok(vec![x]);
     }
-    let part = extents.iter().zip(0..).map(|(extent, other)| if other == axis { count } else { *extent });
-    let part: Vec<i64> = part.collect();
-    replaced(line, x, (axis, places), &part)
+    let mut lacking: Vec<i64> = ranges.iter().filter(|range| range.is_item).map(|range| range.axis).collect();
+    lacking.sort_unstable();
+    let count = (part.len() as i64).saturating_sub(lacking.len() as i64);
+    let source = line.with_rank(source, count)?;
+    let source = line.with_axes(source, lacking)?;
+    let source = line.expanded(source, &part)?;
+    inserted(line, x, source, &ranges).map(|y| vec![y])
+}
+
+/// A tensor in which the parts along axes are replaced: along the first one, those of what is there, in which the other
+/// axes are replaced.
+fn inserted(line: &mut Line, x: TensorId, source: TensorId, ranges: &[AxisRange]) -> Lowered<TensorId> {
+    let Some((range, rest)) = ranges.split_first() else { return Ok(source) };
+    let extent = extent_of(&line.extents(x)?, range.axis)?;
+    let mut part = source;
+    if !rest.is_empty() {
+        let own = line.taken_at(x, range.places(), range.axis)?;
+        part = inserted(line, own, source, rest)?;
+    }
+    // Places are those of the operand, and behind them those of the new part.
+    let place = |at: i64| range.place_of(at).map_or(at, |new| new.saturating_add(extent));
+    let places: Vec<i64> = line.items(extent, Some)?.into_iter().map(place).collect();
+    let both = line.concat(vec![x, part], range.axis)?;
+    line.taken_at(both, places, range.axis)
 }
 
 /// The operand in which the items at a place along an axis are replaced.
@@ -323,7 +336,7 @@ fn replaced(line: &mut Line, x: TensorId, (axis, places): (i64, Vec<i64>), part:
     let source = line.cast(source, line.primitive(x)?)?;
     let extents = line.extents(source)?;
     // A selected slice has one axis less.
-    let source = match line.operator.kind.contains("select") && (extents.len() as i64) < part.len() as i64 {
+    let source = match (extents.len() as i64) < part.len() as i64 {
         true if extents.len().checked_add(1) == Some(part.len()) => line.with_axes(source, vec![axis])?,
         _ => source,
     };

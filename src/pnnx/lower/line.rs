@@ -45,6 +45,8 @@ impl Operand {
 pub(crate) struct Line<'a> {
     pub(in crate::pnnx) builder: &'a mut Builder,
     pub(in crate::pnnx) operator: &'a Operator,
+    /// The kind whose rule applies: that of the operator, or one of torch that it stands for.
+    pub(in crate::pnnx) kind: String,
     pub(in crate::pnnx) operands: Vec<Operand>,
     /// The parameters, and whether a rule has read them.
     pub(in crate::pnnx) params: Vec<(&'a OperatorParam, Cell<bool>)>,
@@ -116,7 +118,8 @@ impl<'a> Line<'a> {
         (found, complex): (&'a mut Diagnostics, &'a mut FxHashSet<TensorId>),
     ) -> Self {
         let (operands, params, counts) = (Vec::new(), Vec::new(), FxHashMap::default());
-        Line { builder, operator, operands, params, data: &[], name, file, options, found, counts, complex }
+        let kind = operator.kind.clone();
+        Line { builder, operator, kind, operands, params, data: &[], name, file, options, found, counts, complex }
     }
 }
 

@@ -111,7 +111,7 @@ pub(super) fn group_norm(line: &mut Line) -> Lowered<Vec<TensorId>> {
 /// A group normalization with a group for each channel; a batch normalization if it does not use the statistics of
 /// the input: a module with stored statistics, or a function with `use_input_stats=False`.
 pub(super) fn instance_norm(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let running = if line.operator.kind.starts_with("nn.") {
+    let running = if line.kind.starts_with("nn.") {
         let stored = line.stored("running_mean").is_some();
         line.agrees_with("track_running_stats", stored)?;
         stored

@@ -54,7 +54,7 @@ pub(super) fn pad(line: &mut Line) -> Lowered<Vec<TensorId>> {
 
 /// A padding whose border mode is determined by the kind of the operator.
 pub(super) fn pad_with(line: &mut Line, border: &'static str) -> Lowered<Vec<TensorId>> {
-    let constant = line.operator.kind.starts_with("nn.ConstantPad");
+    let constant = line.kind.starts_with("nn.ConstantPad");
     let value = if constant { line.required("value")? } else { 0.0 };
     let (given, wanted) = (line.required::<Vec<i64>>("padding")?.len(), spatial(line)?.saturating_mul(2));
     line.require("padding", given == wanted, &format!("a list of {wanted} integers"))?;

@@ -126,7 +126,7 @@ fn operation(of: Resampling, axes: &[AxisSize]) -> Option<(&'static str, Vec<i64
 
 /// A resampling, with the convention of the operator about the ends.
 pub(super) fn interpolate(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let kind = line.operator.kind.as_str();
+    let kind = line.kind.as_str();
     let (mode, aligned) = match kind {
         "nn.UpsamplingNearest2d" | "F.upsample_nearest" => (Mode::Nearest, false),
         "nn.UpsamplingBilinear2d" | "F.upsample_bilinear" => (Mode::Linear, true),

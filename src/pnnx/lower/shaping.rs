@@ -74,7 +74,7 @@ pub(super) fn unsqueeze(line: &mut Line) -> Lowered<Vec<TensorId>> {
 pub(super) fn tensors(line: &Line) -> Lowered<Vec<TensorId>> {
     let none = |name: &str| Refusal::Because(format!("its operand `{name}` does not consist of tensors").into());
     let mut found = Vec::new();
-    for operand in line.operands.iter().filter(|operand| operand.name != "dim") {
+    for operand in line.operands.iter().filter(|operand| operand.name != "dim" && !operand.used.get()) {
         let items = match &operand.item {
             ExpandedItem::List(items) => &items[..],
             item => std::slice::from_ref(item),
@@ -112,12 +112,12 @@ fn parts(line: &Line, extent: i64, count: Option<usize>) -> Lowered<(&'static st
         let starts = starts.take(count.unwrap_or(line.options.max_length).saturating_add(1));
         starts.map(|at| size.min(extent.saturating_sub(at))).collect::<Vec<i64>>()
     };
-    match line.operator.kind.as_str() {
-        "torch.chunk" => {
+    match line.kind.as_str() {
+        "torch.chunk" | "torch.unsafe_chunk" => {
             let chunks = line.at_least("chunks", 1, None)?;
             Ok(("chunks", cut(extent.unsigned_abs().div_ceil(chunks.unsigned_abs()) as i64)))
         }
-        "torch.split" => {
+        "torch.split" | "torch.unsafe_split" => {
             let key = line.key_of(&["split_size_or_sections", "split_size"]);
             let parts = if line.is_list(key) { line.required(key)? } else { cut(line.at_least(key, 1, None)?) };
             Ok((key, parts))
@@ -134,8 +134,11 @@ fn parts(line: &Line, extent: i64, count: Option<usize>) -> Lowered<(&'static st
         _ => {
             let is_list = line.is_list("indices");
             line.require("indices", is_list, <Vec<i64>>::EXPECTED)?;
-            let mut ends: Vec<i64> = line.required("indices")?;
-            ends.push(extent);
+            let places: Vec<i64> = line.required("indices")?;
+            // A negative place counts from the end.
+            let from_start = |place: i64| if place < 0 { place.saturating_add(extent) } else { place };
+            let ends = places.into_iter().map(from_start).chain([extent]);
+            let ends: Vec<i64> = ends.collect();
             // Differences of places outside the axis are not extents, so it does not matter that they saturate.
             let parts = ends.iter().scan(0i64, |before, end| Some(end.saturating_sub(std::mem::replace(before, *end))));
             Ok(("indices", parts.collect()))
@@ -187,29 +190,73 @@ pub(super) fn select(line: &mut Line) -> Lowered<Vec<TensorId>> {
 /// What pnnx writes in `selects` for an axis along which no single item is selected.
 const UNSELECTED: i64 = i32::MAX as i64;
 
-pub(super) fn slice(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let extents = line.extents(x)?;
+/// The items that an operator takes along an axis.
+pub(super) struct AxisRange {
+    pub(super) axis: i64,
+    begin: i64,
+    end: i64,
+    step: i64,
+    /// Whether it is a single item, so that a result lacks the axis.
+    pub(super) is_item: bool,
+}
+
+impl AxisRange {
+    /// The number of items.
+    pub(super) fn count(&self) -> i64 {
+        let last = self.end.saturating_sub(1).saturating_sub(self.begin);
+        if last < 0 { 0 } else { last.checked_div(self.step).unwrap_or(0).saturating_add(1) }
+    }
+
+    /// The places of the items.
+    pub(super) fn places(&self) -> Vec<i64> {
+        (0..self.count()).map(|at| self.begin.saturating_add(at.saturating_mul(self.step))).collect()
+    }
+
+    /// The number of an item by its place; none if it is not taken.
+    pub(super) fn place_of(&self, place: i64) -> Option<i64> {
+        let from = Some(place).filter(|place| (self.begin..self.end).contains(place))?.checked_sub(self.begin)?;
+        from.checked_rem(self.step).filter(|rest| *rest == 0).and_then(|_| from.checked_div(self.step))
+    }
+}
+
+/// What the settings of slices say: `dim`, `start`, `end`, `step` and `select`, or the same for several axes.
+pub(super) fn ranges(line: &Line, extents: &[i64], default: Option<i64>) -> Lowered<Vec<AxisRange>> {
     let key = line.key_of(&["dim", "dims"]);
     let axes = line.axes(key, extents.len() as i64)?.filter(|axes| !axes.is_empty());
+    let axes = axes.or_else(|| default.map(|axis| vec![axis]));
     let axes = axes.ok_or_else(|| line.refuse(key, <Vec<i64>>::EXPECTED))?;
-    let selects = line.optional::<Vec<i64>>("selects")?.unwrap_or_default();
-    let whole = selects.iter().all(|select| *select == UNSELECTED);
-    line.require("selects", whole, &format!("{UNSELECTED} for each axis"))?;
     let count = axes.len();
-    let along = axes.iter().map(|axis| extent_of(&extents, *axis)).collect::<Lowered<Vec<i64>>>()?;
-    let at = |place: i64, extent: i64| if place < 0 { place.saturating_add(extent).max(0) } else { place.min(extent) };
-    let (starts, ends) = (places(line, ["start", "starts"], count)?, places(line, ["end", "ends"], count)?);
-    let begin: Vec<i64> = starts.iter().zip(&along).map(|(start, extent)| at(start.unwrap_or(0), *extent)).collect();
-    let end: Vec<i64> = ends.iter().zip(&along).map(|(end, extent)| at(end.unwrap_or(*extent), *extent)).collect();
-    let step_keys = ["step", "steps"];
-    let steps: Vec<i64> = places(line, step_keys, count)?.into_iter().map(|step| step.unwrap_or(1)).collect();
-    line.require(line.key_of(&step_keys), steps.iter().all(|step| *step > 0), "a positive integer for each axis")?;
-    if begin.iter().zip(&end).any(|(begin, end)| begin >= end) {
+    let [starts, ends] = [["start", "starts"], ["end", "ends"]].map(|keys| places(line, keys, count));
+    let (step_keys, select_keys) = (["step", "steps"], ["select", "selects"]);
+    let (steps, selects) = (places(line, step_keys, count)?, places(line, select_keys, count)?);
+    let settings = axes.iter().zip(starts?).zip(ends?).zip(steps).zip(selects);
+    let range = |((((axis, start), end), step), select): ((((&i64, _), _), _), _)| {
+        let (axis, extent) = (*axis, extent_of(extents, *axis)?);
+        if let Some(select) = Option::<i64>::filter(select, |select| *select != UNSELECTED) {
+            let expected = || line.refuse(line.key_of(&select_keys), format!("an item of {extent}"));
+            let begin = super::settings::index(select, extent).ok_or_else(expected)?;
+            return Ok(AxisRange { axis, begin, end: begin.saturating_add(1), step: 1, is_item: true });
+        }
+        let step = Option::<i64>::unwrap_or(step, 1);
+        line.require(line.key_of(&step_keys), step > 0, "a positive integer for each axis")?;
+        let at = |place: i64| if place < 0 { place.saturating_add(extent).max(0) } else { place.min(extent) };
+        let (begin, end) = (at(Option::unwrap_or(start, 0)), at(Option::unwrap_or(end, extent)));
+        Ok(AxisRange { axis, begin, end, step, is_item: false })
+    };
+    settings.map(range).collect()
+}
+
+pub(super) fn slice(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let x = line.tensor("input")?;
+    let ranges = ranges(line, &line.extents(x)?, None)?;
+    if ranges.iter().any(|range| range.count() == 0) {
         return Err(Refusal::Because("NNEF has no slice without items".into()));
     }
-    let attributes = [axes, begin, end, steps].map(integers);
-    Ok(vec![line.add("slice", [vec![Value::Tensor(x)], attributes.to_vec()].concat())?])
+    let of = |field: fn(&AxisRange) -> i64| integers(ranges.iter().map(field));
+    let attributes = [of(|range| range.axis), of(|range| range.begin), of(|range| range.end), of(|range| range.step)];
+    let part = line.add("slice", [vec![Value::Tensor(x)], attributes.to_vec()].concat())?;
+    let items: Vec<i64> = ranges.iter().filter(|range| range.is_item).map(|range| range.axis).collect();
+    if items.is_empty() { Ok(vec![part]) } else { one(line, "squeeze", part, integers(items)) }
 }
 
 /// The integers for the axes of a slice, from a setting for one or for several axes; `None` where the setting has it,
@@ -233,7 +280,7 @@ pub(super) fn repeat(line: &mut Line) -> Lowered<Vec<TensorId>> {
         return one(line, "tile", x, integers(times));
     }
     // Only `torch.tile` accepts fewer numbers than axes; they are for the last ones.
-    line.require(key, line.operator.kind == "torch.tile", &format!("a list of at least {rank} integers"))?;
+    line.require(key, line.kind == "torch.tile", &format!("a list of at least {rank} integers"))?;
     times.splice(0..0, std::iter::repeat_n(1, rank.saturating_sub(times.len())));
     one(line, "tile", x, integers(times))
 }

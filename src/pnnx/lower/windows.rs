@@ -172,7 +172,7 @@ pub(super) fn plain_conv(line: &mut Line, x: TensorId, weight: TensorId, groups:
 
 /// The number of spatial axes of an operator: its kind ends in `1d`, `2d` or `3d`.
 pub(super) fn spatial(line: &Line) -> Lowered<usize> {
-    let digit = line.operator.kind.strip_suffix('d').and_then(|kind| kind.chars().next_back()?.to_digit(10));
+    let digit = line.kind.strip_suffix('d').and_then(|kind| kind.chars().next_back()?.to_digit(10));
     digit.map(|digit| digit as usize).ok_or(Refusal::UNFIT)
 }
 
