@@ -175,9 +175,9 @@ impl Folding<'_> {
         let results = evaluate_node(self.names, node, version, &operands, (self.stores, &self.budget)).ok();
         self.budget.forgive();
         let results = results?;
-        let added: usize = results.iter().map(Tensor::len).sum();
+        let added: usize = results.iter().map(|result| result.len()).sum();
         let fits = results.len() >= node.outputs.len() && added <= LARGE && (added <= SMALL || added <= removed);
-        fits.then(|| results.into_iter().map(|result| Some(Arc::new(result))).collect())
+        fits.then(|| results.into_iter().map(Some).collect())
     }
 
     /// Adds the results of a node as constants: outputs of the graph as nodes, others as initializers.
