@@ -30,10 +30,21 @@ impl Limits {
     pub fn untrusted() -> Self {
         Limits { max_items: 1 << 24, max_work: 100_000_000 }
     }
+
+    /// These limits for what is computed before anything runs, which takes time that is linear in what is stored: a small
+    /// text may ask for any work.
+    pub(crate) fn folding(self, stored: u64) -> Limits {
+        let most = FOLDING.saturating_add(stored.saturating_mul(FOLDING_OF_BYTE));
+        Limits { max_work: self.max_work.min(most), ..self }
+    }
 }
 
 /// The memory of an item in bytes.
 const UNIT: u64 = 8;
+
+/// The steps that folding may take whatever is stored, and those for each stored byte.
+const FOLDING: u64 = 100_000_000;
+const FOLDING_OF_BYTE: u64 = 128;
 
 /// A shape for messages, which may have very many axes.
 fn shown(shape: &[usize]) -> String {
@@ -159,6 +170,15 @@ impl Budget {
         let result = run();
         self.usage.release(self.allocated.replace(outer));
         result
+    }
+
+    /// Counts items that are stored from now on, if the limits allow it.
+    pub(crate) fn keeps(&self, items: usize) -> bool {
+        let fits = self.usage.fits(items as u64);
+        if fits {
+            self.hold(items);
+        }
+        fits
     }
 
     /// Counts items that are stored from now on.
