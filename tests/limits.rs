@@ -124,7 +124,7 @@ fn the_profile_sets_limits_and_options_replace_them() {
     ends(&["check", "--max-memory", "100000"], &deep, 1, "raise the limit with --max-memory");
     let wide = DOCUMENT.replace("[2]", "[20000000]");
     let wide = folder.file("wide.nnef", wide);
-    ends(&["-q", "--verify", "--limits", "untrusted"], &wide, 1, "would exceed the limit of 16777216 items");
+    ends(&["-q", "--verify", "--limits", "untrusted"], &wide, 1, "raise it with --max-memory");
     let lists = format!("{header}{}", graph.replace("f(x, 20000)", "reshape(x, shape = [2] + [1] * 3000000)"));
     let lists = folder.file("lists.nnef", lists);
     ends(&["check", "--limits", "untrusted"], &lists, 1, "raise the limit with --max-length");
@@ -179,4 +179,63 @@ fn copies_of_functions_are_limited_by_what_is_written() {
     ends(&["-q", "--max-memory", "1200000", "--to", "onnx"], &nodes, 0, "");
     ends(&["-q", "--max-memory", "1200000", "--to", "json"], &nodes, 1, "raise the limit with --max-memory");
     ends(&["-q", "--max-memory", "1200000", "--source-map", "-", "-o", "/dev/null"], &nodes, 1, "E0813");
+}
+
+/// Declared extents and counts are any numbers: they are compared with the limits before they are memory. What cannot be
+/// translated is refused, and the message names the option that helps.
+#[test]
+fn extents_are_not_memory() {
+    let folder = Folder::new();
+    let model = |nodes: &str, outputs: &str, constants: &str, inputs: &str| {
+        format!(
+            "<ir_version: 11, opset_import: [\"\": 25]>\ng ({inputs}) => ({outputs})\n{constants}{{\n{nodes}\n}}\n"
+        )
+    };
+    let cases = [
+        ("y = Trilu (x)", "float[A, B] y", "", "float[100000, 100000] x", "--max-memory"),
+        ("y = EyeLike (x)", "float[A, B] y", "", "float[100000, 100000] x", "--max-memory"),
+        ("y = OneHot (i, k, v)", "float[A, B] y", "<float[2] v = {0.0, 1.0}, int64 k = {17179869184}>", "int64[2] i", "--max-memory"),
+        ("y, z = Split <num_outputs = 4611686018427387904> (x)", "float[A] y", "", "float[4] x", "`num_outputs` is"),
+        ("s = SplitToSequence <axis = 0> (x)\ny = SequenceLength (s)", "int64 y", "", "float[4611686018427387904] x", "operations"),
+        ("y, z = Dropout (x)", "float[A, B] y, bool[A, B] z", "", "float[100000, 100000] x", "--max-memory"),
+        ("y = Resize <mode = \"linear\"> (x, , f)", "float[A] y", "<float[1] f = {0.5}>", "float[1000000] x", "--max-memory"),
+    ];
+    for (nodes, outputs, constants, inputs, words) in cases {
+        let path = folder.file("extent.onnxtxt", model(nodes, outputs, constants, inputs));
+        for limits in ["default", "untrusted"] {
+            ends(&["-q", "--to", "nnef", "--limits", limits], &path, 1, words);
+        }
+    }
+}
+
+/// What runs counts for its memory: texts for their bytes, small tensors for what each takes, aliases for nothing.
+#[test]
+fn values_count_for_their_memory() {
+    let folder = Folder::new();
+    let model = |nodes: &str, outputs: &str, constants: &str| {
+        format!("<ir_version: 11, opset_import: [\"\": 25]>\ng () => ({outputs})\n<{constants}>\n{{\n{nodes}\n}}\n")
+    };
+    let long = "a".repeat(1000);
+    let body = "int64 i, bool c, string[1] a) => (bool d, string[1] e, string[1] f) { d = Identity (c)\n e = StringConcat (a, q)\n f = Identity (e) }";
+    let collected = format!("y, z = Loop <body = b ({body}> (k, , s)");
+    let texts = format!("string[1] s = {{\"a\"}}, string[1] q = {{\"{long}\"}}, int64 k = {{20000}}");
+    let letters = ('a'..='z').map(|letter| letter.to_string()).collect::<Vec<_>>().join(",");
+    let einsum = format!("y = Einsum <equation = \"{letters}->\"> ({})", vec!["v"; 26].join(", "));
+    let sequence = "a = ConstantOfShape (k)\ns = SplitToSequence <axis = 0> (a)\ny = SequenceLength (s)";
+    let cases = [
+        (model(&collected, "string[1] y, string[A, 1] z", &texts), 1),
+        (model(&einsum, "float y", "float[2] v = {1.0, 2.0}"), 1),
+        (model(sequence, "int64 y", "int64[1] k = {4000000}"), 1),
+        (model(sequence, "int64 y", "int64[1] k = {40000}"), 0),
+    ];
+    for (text, status) in cases {
+        let path = folder.file("memory.onnxtxt", text);
+        let words = if status == 1 { "--max-memory" } else { "" };
+        ends(&["run", "--limits", "untrusted"], &path, status, words);
+    }
+    let aliases: String = (0..300).map(|i| format!("t{} = Identity (t{i})\n", i + 1)).collect();
+    let uses: String = (1..=300).map(|i| format!(", t{i}")).collect();
+    let aliases = format!("t0 = ConstantOfShape (k)\n{aliases}s = Sum (t0{uses})\ny = ReduceSum <keepdims = 0> (s)");
+    let path = folder.file("aliases.onnxtxt", model(&aliases, "float y", "int64[1] k = {1000000}"));
+    ends(&["run", "--max-memory", "100MB"], &path, 0, "");
 }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use smallvec::SmallVec;
 
 use super::error::EvalError;
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, memory_text};
 use crate::tensor::usage::Usage;
 use crate::tensor::{MAX_RANK, volume};
 
@@ -30,7 +30,21 @@ impl Limits {
     pub fn untrusted() -> Self {
         Limits { max_items: 1 << 24, max_work: 100_000_000 }
     }
+
+    /// These limits for what is computed before anything runs, which takes time that is linear in what is stored: a small
+    /// text may ask for any work.
+    pub(crate) fn folding(self, stored: u64) -> Limits {
+        let most = FOLDING.saturating_add(stored.saturating_mul(FOLDING_OF_BYTE));
+        Limits { max_work: self.max_work.min(most), ..self }
+    }
 }
+
+/// The memory of an item in bytes.
+const UNIT: u64 = 8;
+
+/// The steps that folding may take whatever is stored, and those for each stored byte.
+const FOLDING: u64 = 100_000_000;
+const FOLDING_OF_BYTE: u64 = 128;
 
 /// A shape for messages, which may have very many axes.
 fn shown(shape: &[usize]) -> String {
@@ -67,12 +81,30 @@ impl Budget {
                 self.allocate(count);
                 Ok(count)
             }
-            None => {
-                let (limit, shape) = (self.usage.max_alive, shown(shape));
-                let message = format!("a tensor of shape {shape} would exceed the limit of {limit} items at a time");
-                Err(EvalError::new(Code::EvalMemory, message))
-            }
+            None => Err(self.too_large(&format!("a tensor of shape {}", shown(shape)))),
         }
+    }
+
+    /// Checks before its allocation that the limits allow memory beside that of tensors of numbers, in units of 8 bytes,
+    /// and counts the steps of writing it. It counts until the end of the operation; `what` takes it.
+    ///
+    /// # Errors
+    ///
+    /// A limit would be exceeded.
+    pub(crate) fn memory(&self, units: usize, what: &str) -> Result<(), EvalError> {
+        if !self.usage.fits(units as u64) {
+            return Err(self.too_large(what));
+        }
+        self.work(units as u64)?;
+        self.allocate(units);
+        Ok(())
+    }
+
+    #[cold]
+    fn too_large(&self, what: &str) -> EvalError {
+        let limit = memory_text(self.usage.max_alive.saturating_mul(UNIT));
+        let message = format!("{what} would exceed the limit of {limit} of memory; raise it with --max-memory");
+        EvalError::new(Code::EvalMemory, message)
     }
 
     /// [`Self::room`] for a shape whose lists of indices are bounded, too: those of a tensor without items may be long.
@@ -83,10 +115,14 @@ impl Budget {
     pub(crate) fn extents(&self, shape: &[usize]) -> Result<usize, EvalError> {
         let others: SmallVec<[usize; 8]> = shape.iter().copied().filter(|&extent| extent != 0).collect();
         let fits = volume(&others).is_some_and(|count| count as u64 <= self.usage.max_alive);
-        if shape.len() > MAX_RANK || !fits {
-            let (limit, shape) = (self.usage.max_alive, shown(shape));
-            let message = format!("a tensor of shape {shape} has more than {MAX_RANK} axes or {limit} indices");
-            return Err(EvalError::new(Code::EvalMemory, message));
+        let shape_rank = shape.len();
+        if shape_rank > MAX_RANK || !fits {
+            let shape = shown(shape);
+            if shape_rank > MAX_RANK {
+                let message = format!("a tensor of shape {shape} has more than {MAX_RANK} axes");
+                return Err(EvalError::new(Code::EvalMemory, message));
+            }
+            return Err(self.too_large(&format!("the indices of a tensor of shape {shape}")));
         }
         self.room(shape)
     }
@@ -118,6 +154,11 @@ impl Budget {
         self.work((a as u64).saturating_mul(b as u64))
     }
 
+    /// Counts nothing as stored any more.
+    pub(crate) fn clear(&self) {
+        self.usage.clear();
+    }
+
     fn allocate(&self, items: usize) {
         self.usage.hold(items as u64);
         self.allocated.set(self.allocated.get().saturating_add(items as u64));
@@ -129,6 +170,15 @@ impl Budget {
         let result = run();
         self.usage.release(self.allocated.replace(outer));
         result
+    }
+
+    /// Counts items that are stored from now on, if the limits allow it.
+    pub(crate) fn keeps(&self, items: usize) -> bool {
+        let fits = self.usage.fits(items as u64);
+        if fits {
+            self.hold(items);
+        }
+        fits
     }
 
     /// Counts items that are stored from now on.

@@ -20,7 +20,8 @@ pub(crate) struct ModelRun {
 /// Tensors by name.
 pub(crate) type NamedTensors = Vec<(String, Tensor)>;
 
-fn limits(document: &Document, settings: &Settings) -> Limits {
+/// The limits on what is evaluated of a model, whose data count in addition.
+pub(super) fn limits(document: &Document, settings: &Settings) -> Limits {
     settings.evaluation_of(document.stored_bytes())
 }
 

@@ -26,6 +26,7 @@ mod references;
 mod rename;
 mod server;
 mod session;
+mod stream;
 mod symbols;
 #[cfg(test)]
 mod tests;

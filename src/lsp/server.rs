@@ -1,14 +1,16 @@
 //! The loop of the server: one message after the other. Texts that changed are analyzed when no message is waiting.
 
-use std::io;
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 use serde_json::{Value, json};
 
 use super::methods::{self, NOTIFICATIONS, PUBLISH, REQUESTS};
 use super::params::{Params, RequestError};
 use super::session::Session;
+use super::stream::{self, Incoming};
 use crate::Options;
 
 /// How a session ended.
@@ -29,14 +31,11 @@ const PAUSE: Duration = Duration::from_millis(3);
 ///
 /// # Errors
 ///
-/// What the client sends is not the protocol, or a stream fails.
+/// What the client sends is not framed as the protocol has it, or a stream fails.
 pub(crate) fn serve(options: Options) -> io::Result<Ended> {
-    let (connection, threads) = Connection::stdio();
-    let mut server = Server { connection, session: Session::new(options), phase: Phase::Start };
-    let ended = server.run()?;
-    drop(server);
-    threads.join()?;
-    Ok(ended)
+    let receiver = stream::messages(stream::longest(options.max_text))?;
+    let mut server = Server { receiver, session: Session::new(options), phase: Phase::Start };
+    server.run()
 }
 
 /// How far a session is.
@@ -50,7 +49,7 @@ enum Phase {
 }
 
 struct Server {
-    connection: Connection,
+    receiver: Receiver<io::Result<Incoming>>,
     session: Session,
     phase: Phase,
 }
@@ -60,16 +59,24 @@ impl Server {
         loop {
             let is_idle = self.session.client.pulls || self.session.texts.values().all(|text| text.is_published);
             let message = if is_idle {
-                self.connection.receiver.recv().ok()
+                self.receiver.recv().ok()
             } else {
-                match self.connection.receiver.recv_timeout(PAUSE) {
+                match self.receiver.recv_timeout(PAUSE) {
                     Ok(message) => Some(message),
-                    Err(error) if error.is_timeout() => {
+                    Err(RecvTimeoutError::Timeout) => {
                         self.publish()?;
                         continue;
                     }
-                    Err(_) => None,
+                    Err(RecvTimeoutError::Disconnected) => None,
                 }
+            };
+            let message = match message.transpose()? {
+                Some(Incoming::Message(message)) => Some(message),
+                Some(Incoming::Unread(reason)) => {
+                    stream::refuse(&mut io::stdout().lock(), &reason)?;
+                    continue;
+                }
+                None => None,
             };
             match message {
                 None => return Ok(if self.phase == Phase::Over { Ended::Done } else { Ended::Closed }),
@@ -87,9 +94,11 @@ impl Server {
         }
     }
 
-    /// Sends a message. The thread that writes has ended only if the client does not read any more.
+    /// Sends a message.
     fn send(&self, message: Message) -> io::Result<()> {
-        self.connection.sender.send(message).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        let mut out = io::stdout().lock();
+        message.write(&mut out)?;
+        out.flush()
     }
 
     /// Sends the findings about a text that has changed.

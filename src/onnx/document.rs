@@ -345,6 +345,7 @@ impl Document {
             return Err(part.at(Self::nowhere(self.file)));
         }
         let stores = Stores::new(self.folder.as_deref());
+        let limits = limits.folding(self.stored_bytes());
         self.expanded(options, |model, functions, places| {
             edit::fold(model, functions, places, (&stores, limits), options)
         })
@@ -365,6 +366,7 @@ impl Document {
         if let Some(part) = TRANSLATION.missing() {
             return Err(part.at(Self::nowhere(self.file)));
         }
+        let limits = limits.folding(self.stored_bytes());
         let mut found = self.fold(&to_nnef::expanding(options), limits)?;
         let ParsedText::Model(model) = &mut self.parsed else {
             let message = "a part of a model has no graph of NNEF";

@@ -161,6 +161,14 @@ impl Data {
         each!(self, items => items.len())
     }
 
+    /// The memory of the elements in the unit of limits: 8 bytes, which is what an element counts for. Texts have a
+    /// reference, two counters and their bytes; those that stand in several places after each other have them once.
+    pub(crate) fn weight(&self) -> usize {
+        let Data::Text(items) = self else { return self.len() };
+        let own = items.iter().enumerate().filter(|(i, item)| *i == 0 || !Arc::ptr_eq(item, &items[i - 1]));
+        own.fold(2 * items.len(), |sum, (_, item)| sum.saturating_add(2 + item.len().div_ceil(8)))
+    }
+
     /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

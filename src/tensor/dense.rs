@@ -132,6 +132,11 @@ impl Tensor {
         self.data.len()
     }
 
+    /// The memory of the elements, in units of 8 bytes.
+    pub(crate) fn weight(&self) -> usize {
+        self.data.weight()
+    }
+
     /// Whether there are no elements.
     pub(crate) fn is_empty(&self) -> bool {
         self.data.is_empty()

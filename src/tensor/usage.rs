@@ -46,6 +46,11 @@ impl Usage {
         self.alive.set(self.alive.get().saturating_add(more));
     }
 
+    /// Sets the usage of memory to nothing.
+    pub(crate) fn clear(&self) {
+        self.alive.set(0);
+    }
+
     /// Subtracts memory from the usage.
     pub(crate) fn release(&self, less: u64) {
         self.alive.set(self.alive.get().saturating_sub(less));

@@ -7,7 +7,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::files::parent;
 use crate::graph::stats::{Known, ONNX, Setting, Stats};
 use crate::input::edit::{Edited, InlinedModel};
-use crate::input::model_run::ModelRun;
+use crate::input::model_run::{ModelRun, limits};
 use crate::input::opened::Opened;
 use crate::input::settings::Settings;
 use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
@@ -112,7 +112,7 @@ impl ParsedModel {
         self.document = self.document.take().and_then(|mut document| {
             let mut flattened = || {
                 let warnings = match settings.passes.fold {
-                    true => document.fold(options, settings.evaluation)?,
+                    true => document.fold(options, limits(&document, settings))?,
                     false => document.flatten(options)?,
                 };
                 if settings.passes.share {
@@ -233,7 +233,7 @@ impl ModelBytes {
         let before = if settings.counted { parsed.before(options) } else { None };
         parsed.bind(settings);
         progress::enter(Phase::Translating);
-        let translated = parsed.document.as_mut().map(|document| document.translate(options, settings.evaluation));
+        let translated = parsed.document.as_mut().map(|document| document.translate(options, limits(document, settings)));
         parsed.note_change();
         let ParsedModel { sources, mut found, document, .. } = parsed;
         let graph = translated.filter(|_| document.is_some()).and_then(|translated| {

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use super::pure;
 use crate::Options;
-use crate::eval::{Budget, Limits};
+use crate::eval::Budget;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::onnx::infer::{GraphTypes, TensorFacts, infer};
@@ -30,13 +30,12 @@ const LARGE: usize = 1 << 22;
 
 /// Computes what is known in the graph of a model. Returns whether a node was computed: then more may follow from types
 /// than before. Functions of the model are left alone: what is known differs between their calls.
-pub(super) fn constants(model: &mut ModelProto, stores: &Stores, options: &Options, limits: Limits) -> bool {
+pub(super) fn constants(model: &mut ModelProto, (stores, budget): (&Stores, &Budget), options: &Options) -> bool {
     let types = infer(model, options);
     let ModelProto { names, graph: Some(graph), opsets, .. } = model else { return false };
     let imports = Imports::new(names, opsets);
     let uses = counted_uses(&graph.nodes, names.values.len());
     let known = vec![Known::Nothing; names.values.len()];
-    let budget = Budget::new(limits);
     let (constants, undo) = (Vec::new(), Vec::new());
     let mut folding = Folding { names, imports, stores, budget, constants, known, undo, uses, computed: false };
     folding.nodes(graph, Some(&types.main));
@@ -69,7 +68,7 @@ struct Folding<'m> {
     names: &'m mut ModelNames,
     imports: Imports,
     stores: &'m Stores,
-    budget: Budget,
+    budget: &'m Budget,
     /// The initializers of the open graphs, those of the outermost graph first.
     constants: Vec<TensorProto>,
     /// What is known of each visible value, by the number of its name.
@@ -157,10 +156,15 @@ impl Folding<'_> {
         };
         let count = stored.dims.iter().try_fold(1usize, |all, extent| all.checked_mul(usize::try_from(*extent).ok()?));
         let value =
-            count.filter(|count| *count <= LARGE).and_then(|_| tensor_of(stored, self.stores, &self.budget).ok());
+            count.filter(|count| *count <= LARGE).and_then(|_| self.read(stored));
         let value = value.map(Arc::new);
         self.set(name, value.clone().map_or(Known::Nothing, Known::Read));
         value
+    }
+
+    /// The tensor of a constant, if it can be read within the limits.
+    fn read(&self, constant: &TensorProto) -> Option<Tensor> {
+        self.budget.operation(|| tensor_of(constant, self.stores, self.budget)).ok()
     }
 
     /// The results of a node whose operands are known.
@@ -172,12 +176,15 @@ impl Folding<'_> {
         // Operands that nothing else uses are removed from the model.
         let removed = node.inputs.iter().zip(&operands).filter(|(input, _)| self.uses.get(input.index()) == Some(&1));
         let removed: usize = removed.filter_map(|(_, operand)| operand.as_ref().map(|tensor| tensor.len())).sum();
-        let results = evaluate_node(self.names, node, version, &operands, (self.stores, &self.budget)).ok();
+        let results = evaluate_node(self.names, node, version, &operands, (self.stores, self.budget)).ok();
         self.budget.forgive();
         let results = results?;
-        let added: usize = results.iter().map(Tensor::len).sum();
+        let added: usize = results.iter().map(|result| result.len()).sum();
         let fits = results.len() >= node.outputs.len() && added <= LARGE && (added <= SMALL || added <= removed);
-        fits.then(|| results.into_iter().map(|result| Some(Arc::new(result))).collect())
+        // A result is a constant of the model from now on, and as a tensor it is an operand of others.
+        let kept: usize = results.iter().map(|result| result.weight()).fold(0, usize::saturating_add);
+        let fits = fits && self.budget.keeps(kept.saturating_mul(2));
+        fits.then(|| results.into_iter().map(Some).collect())
     }
 
     /// Adds the results of a node as constants: outputs of the graph as nodes, others as initializers.

@@ -5,7 +5,7 @@ use super::fold::constants;
 use super::unused;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
-use crate::eval::Limits;
+use crate::eval::{Budget, Limits};
 use crate::onnx::inline::{Functions, expand, expand_control};
 use crate::onnx::model::ModelProto;
 use crate::onnx::places::Places;
@@ -33,8 +33,9 @@ pub(crate) fn fold(
     let expanded = expand(model, functions, (file, places), &early)?;
     expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));
     cut(model, Location::new(file, Span::default()), options)?;
+    let budget = Budget::new(limits);
     for _ in 0..ROUNDS {
-        let computed = constants(model, stores, &early, limits);
+        let computed = constants(model, (stores, &budget), &early);
         let (_, expanded) = expand_control(model, file, places, &early)?;
         if !computed && !expanded {
             break;

@@ -449,6 +449,8 @@ impl<'f> Expansion<'f> {
         if self.is_application(node, call) {
             return self.apply(node, &attributes, call, target, imports);
         }
+        // Metadata that grow with each open call count before they are made.
+        self.charge(0, metadata::joined_bytes(&node.rest, call.metadata), node.at)?;
         let copy = NodeProto {
             inputs: self.bindings.all_bound(&node.inputs),
             outputs: self.bindings.all_bound(&node.outputs),

@@ -77,6 +77,20 @@ pub(super) fn carried(own: &Fields, call: &Fields) -> Fields {
     Some(Box::new(merged))
 }
 
+/// The bytes that [`carried`] makes: of values that are joined. Others are shared.
+pub(super) fn joined_bytes(own: &Fields, call: &Fields) -> usize {
+    if call.is_none() {
+        return 0;
+    }
+    let known: Vec<_> = entries(own).map(|field| (key(field), field.bytes.len())).collect();
+    let joined = entries(call).filter_map(|field| {
+        let own_key = if known.is_empty() { None } else { key(field) };
+        let (_, own) = known.iter().find(|(known, _)| own_key.is_some() && *known == own_key)?;
+        Some(field.bytes.len().saturating_add(*own))
+    });
+    joined.fold(0, usize::saturating_add)
+}
+
 /// Adds an entry to the metadata of a node; the value that the node has for its key becomes the outer part.
 pub(in crate::onnx) fn add(fields: &mut Fields, added: EncodedField) {
     let fields = fields.get_or_insert_default();

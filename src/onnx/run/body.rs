@@ -2,10 +2,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::holdings::Holdings;
 use super::sparse;
 use super::stored::{Stores, tensor_of};
 use super::value::RunValue;
-use crate::eval::{Budget, EvalError};
+use crate::eval::EvalError;
 use crate::graph::names::NameId;
 use crate::onnx::inline::each_graph;
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, NodeProto};
@@ -34,16 +35,16 @@ impl<'m> RunBody<'m> {
         names: &ModelNames,
         graph: &'m GraphProto,
         stores: &Stores,
-        budget: &Budget,
+        holdings: &Holdings,
     ) -> Result<Self, EvalError> {
+        let budget = holdings.budget;
         let constant = |tensor| Ok((tensor, budget.operation(|| tensor_of(tensor, stores, budget))?));
         let named = graph.initializers.iter().map(constant).collect::<Result<Vec<_>, EvalError>>()?;
-        // They stay as long as the model runs.
-        named.iter().for_each(|(_, tensor)| budget.hold(tensor.len()));
         let dense = named.into_iter().filter_map(|(of, tensor)| Some((of.name?, tensor)));
         let sparse = sparse::constants(names, graph, stores, budget)?;
-        sparse.iter().for_each(|(_, tensor)| budget.hold(tensor.len()));
-        let constants = dense.chain(sparse).map(|(name, tensor)| (name, tensor.into())).collect();
+        let constants: Constants = dense.chain(sparse).map(|(name, tensor)| (name, tensor.into())).collect();
+        // They stay as long as the model runs.
+        constants.values().for_each(|constant| holdings.hold(constant));
         let inputs = graph.inputs.iter().filter_map(|input| input.name).collect();
         let outputs = graph.outputs.iter().filter_map(|output| output.name).collect();
         Ok(RunBody::new(&graph.nodes, inputs, outputs, constants))

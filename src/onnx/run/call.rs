@@ -223,6 +223,14 @@ impl<'m> NodeCall<'_, 'm> {
         self.budget.extents(shape)
     }
 
+    /// Checks before its allocation that the limits allow a tensor of new texts, which have a number of bytes together.
+    pub(crate) fn texts_room(&self, shape: &[usize], bytes: usize) -> Result<usize, EvalError> {
+        let count = self.room(shape)?;
+        // A text has a reference of two words and two counters.
+        self.budget.memory(count.saturating_mul(3).saturating_add(bytes.div_ceil(8)), "the texts of a tensor")?;
+        Ok(count)
+    }
+
     /// An axis, counted from the end if it is negative.
     pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, EvalError> {
         axes::axis(axis, rank).ok_or_else(|| {

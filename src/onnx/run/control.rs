@@ -9,7 +9,7 @@ use super::failure::RunFailure;
 use super::flex::flex_attention;
 use super::interpreter::{Interpreter, RunFrame};
 use super::scope::RunScope;
-use super::value::RunValue;
+use super::value::{RunValue, SLOT, TENSOR};
 use crate::diagnostics::Code;
 use crate::eval::EvalError;
 use crate::graph::names::NameId;
@@ -90,7 +90,7 @@ impl<'m> CollectedTrips<'m> {
         let rank = tensor.rank() + 1;
         let axis = call.axis(self.axis, rank)?;
         // It counts as long as the loop runs.
-        call.room(tensor.shape())?;
+        call.budget.memory(tensor.weight().saturating_add(TENSOR), "what a loop collects")?;
         self.parts.push(tensor.unsqueezed(axis));
         Ok(())
     }
@@ -103,6 +103,8 @@ impl<'m> CollectedTrips<'m> {
         let Some(first) = parts.first() else { return empty(declared, axis, call) };
         let axis = call.axis(axis, first.rank())?;
         let parts: Vec<&Tensor> = parts.iter().collect();
+        call.budget
+            .memory(parts.iter().map(|part| part.len()).fold(0, usize::saturating_add), "what a loop collects")?;
         let joined = Tensor::joined(&parts, axis);
         Ok(joined.ok_or_else(|| call.misfit("values of different trips differ in shape or type"))?.into())
     }
@@ -248,6 +250,7 @@ fn scan_of_batches<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> Con
         collected.resize_with(results.len(), Vec::new);
         for (i, (into, value)) in collected.iter_mut().zip(results).enumerate() {
             if let RunValue::Tensor(tensor) = value {
+                call.budget.memory(tensor.weight().saturating_add(TENSOR), "the results of a batch")?;
                 let longer = if i < states { None } else { lengthened(call, &tensor, length)? };
                 into.push(longer.as_ref().unwrap_or(&tensor).unsqueezed(0));
             }
@@ -286,6 +289,8 @@ fn sequence_map<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> Contro
         let values = (0..call.count()).map(item).collect::<Result<Vec<_>, EvalError>>()?;
         call.budget.work(1)?;
         for (into, value) in results.iter_mut().zip(at.run(&body, values)?) {
+            // It counts as long as the sequence is made.
+            call.budget.memory(value.total_weight().saturating_add(SLOT), "the items of a sequence")?;
             into.push(value);
         }
     }

@@ -11,6 +11,7 @@ use super::body::RunBody;
 use super::call::{NodeCall, NodeKernel};
 use super::control::{CONTROL, Control};
 use super::failure::RunFailure;
+use super::holdings::Holdings;
 use super::scope::RunScope;
 use super::stored::Stores;
 use super::value::RunValue;
@@ -33,6 +34,7 @@ const STEPS: u64 = 256;
 pub(crate) struct Interpreter<'m> {
     pub(super) model: &'m ModelProto,
     pub(super) budget: &'m Budget,
+    holdings: Holdings<'m>,
     pub(super) stores: &'m Stores,
     functions: Functions,
     imports: Imports,
@@ -59,7 +61,7 @@ pub(crate) fn evaluate_node(
     version: i64,
     operands: &[Option<Arc<Tensor>>],
     (stores, budget): (&Stores, &Budget),
-) -> Result<Vec<Tensor>, EvalError> {
+) -> Result<Vec<Arc<Tensor>>, EvalError> {
     if let Some(part) = KERNELS.missing() {
         return Err(EvalError::missing(part));
     }
@@ -69,7 +71,7 @@ pub(crate) fn evaluate_node(
     let attributes = NodeAttributes { names, node, bound: None };
     let call = NodeCall { attributes, version, operands: &operands, budget, stores };
     let tensor = |value| match value {
-        RunValue::Tensor(tensor) => Ok(Arc::unwrap_or_clone(tensor)),
+        RunValue::Tensor(tensor) => Ok(tensor),
         other => Err(EvalError::argument(format!("a result of `{name}` is {}", other.kind()))),
     };
     budget.operation(|| kernel(&call))?.into_iter().map(tensor).collect()
@@ -105,7 +107,17 @@ impl<'m> Interpreter<'m> {
         })?;
         let of_functions = model.functions.iter().map(|function| Imports::new(names, &function.opsets)).collect();
         let imports = Imports::new(names, &model.opsets);
-        Ok(Interpreter { model, budget, stores, functions, imports, of_functions, bodies: RefCell::default() })
+        let holdings = Holdings::new(budget);
+        Ok(Interpreter {
+            model,
+            budget,
+            holdings,
+            stores,
+            functions,
+            imports,
+            of_functions,
+            bodies: RefCell::default(),
+        })
     }
 
     /// Runs the main graph on values of its inputs, by name. Inputs without a value have that of their initializer.
@@ -127,7 +139,7 @@ impl<'m> Interpreter<'m> {
         if let Some(body) = self.bodies.borrow().get(&key) {
             return Ok(body.clone());
         }
-        let body = Rc::new(RunBody::of_graph(&self.model.names, graph, self.stores, self.budget)?);
+        let body = Rc::new(RunBody::of_graph(&self.model.names, graph, self.stores, &self.holdings)?);
         self.bodies.borrow_mut().insert(key, body.clone());
         Ok(body)
     }
@@ -147,7 +159,7 @@ impl<'m> Interpreter<'m> {
         outer: Option<&RunScope>,
         frame: RunFrame<'_, 'm>,
     ) -> Result<Vec<RunValue>, RunFailure> {
-        let mut scope = RunScope::new(&body.constants, outer, self.budget);
+        let mut scope = RunScope::new(&body.constants, outer, &self.holdings);
         given.into_iter().for_each(|(name, value)| scope.define(name, value));
         for (node, dead) in body.nodes.iter().zip(&body.dead) {
             let results = self.budget.operation(|| with_stack(|| self.node(node, &scope, frame)));

@@ -12,8 +12,10 @@ mod element;
 mod entry;
 mod failure;
 mod flex;
+mod holdings;
 mod interpreter;
 pub(in crate::onnx) mod kernels;
+mod patterns;
 mod scope;
 mod sparse;
 mod stored;
@@ -24,6 +26,7 @@ pub(in crate::onnx) use call::NodeKernel;
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};
 pub(crate) use failure::RunFailure;
+pub(crate) use holdings::Holdings;
 #[cfg(test)]
 pub(crate) use interpreter::Interpreter;
 pub(crate) use interpreter::evaluate_node;

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::body::Constants;
+use super::holdings::Holdings;
 use super::value::RunValue;
-use crate::eval::Budget;
 use crate::graph::names::NameId;
 
 /// The values that a graph has defined. They count in the budget until they are removed.
@@ -13,17 +13,13 @@ pub(super) struct RunScope<'s> {
     values: FxHashMap<NameId, Option<RunValue>>,
     constants: &'s Constants,
     outer: Option<&'s RunScope<'s>>,
-    budget: &'s Budget,
-}
-
-fn items(value: Option<&RunValue>) -> usize {
-    value.map_or(0, RunValue::items)
+    holdings: &'s Holdings<'s>,
 }
 
 impl<'s> RunScope<'s> {
     /// A scope with constants within another one.
-    pub(super) fn new(constants: &'s Constants, outer: Option<&'s RunScope<'s>>, budget: &'s Budget) -> Self {
-        RunScope { values: FxHashMap::default(), constants, outer, budget }
+    pub(super) fn new(constants: &'s Constants, outer: Option<&'s RunScope<'s>>, holdings: &'s Holdings<'s>) -> Self {
+        RunScope { values: FxHashMap::default(), constants, outer, holdings }
     }
 
     /// The value with a name, of this scope or of those around it.
@@ -43,19 +39,20 @@ impl<'s> RunScope<'s> {
 
     /// Defines a value.
     pub(super) fn define(&mut self, name: NameId, value: Option<RunValue>) {
-        self.budget.hold(items(value.as_ref()));
-        let before = self.values.insert(name, value);
-        self.budget.release(items(before.flatten().as_ref()));
+        value.iter().for_each(|value| self.holdings.hold(value));
+        let before = self.values.insert(name, value).flatten();
+        before.iter().for_each(|value| self.holdings.release(value));
     }
 
     /// Removes a value that is not used any more.
     pub(super) fn remove(&mut self, name: NameId) {
-        self.budget.release(items(self.values.remove(&name).flatten().as_ref()));
+        let before = self.values.remove(&name).flatten();
+        before.iter().for_each(|value| self.holdings.release(value));
     }
 }
 
 impl Drop for RunScope<'_> {
     fn drop(&mut self) {
-        self.values.values().for_each(|value| self.budget.release(items(value.as_ref())));
+        self.values.values().flatten().for_each(|value| self.holdings.release(value));
     }
 }

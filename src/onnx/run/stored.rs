@@ -9,6 +9,7 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::element::{dtype, element_of, is_bits};
+use super::patterns::Patterns;
 use crate::diagnostics::Code;
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
@@ -22,8 +23,12 @@ use crate::tensor::{Data, Tensor};
 /// How many bytes of a file are read at once.
 const PIECE: u64 = 1 << 20;
 
-/// Where the elements of constants are that are not in the model.
-pub(crate) struct Stores(Option<RefCell<Folder>>);
+/// What kernels have beside their operands: where the elements of constants are that are not in the model, and the
+/// patterns that were compiled.
+pub(crate) struct Stores {
+    folder: Option<RefCell<Folder>>,
+    pub(super) patterns: Patterns,
+}
 
 pub(super) fn unread(message: impl Into<String>) -> EvalError {
     EvalError::new(Code::EvalVariable, message)
@@ -32,12 +37,12 @@ pub(super) fn unread(message: impl Into<String>) -> EvalError {
 impl Stores {
     /// The folder of a model; without one, external data cannot be read.
     pub(crate) fn new(folder: Option<&Path>) -> Self {
-        Stores(folder.and_then(Folder::new).map(RefCell::new))
+        Stores { folder: folder.and_then(Folder::new).map(RefCell::new), patterns: Patterns::default() }
     }
 
     /// The file with the external data of a tensor, up to their end, and its path.
     fn opened(&self, of: &TensorProto) -> Result<(Take<File>, PathBuf), EvalError> {
-        let Some(folder) = &self.0 else {
+        let Some(folder) = &self.folder else {
             return Err(unread("the data of a constant are in another file, and the folder of the model is not known"));
         };
         let (path, offset, length) = folder.borrow_mut().range(of).map_err(unread)?;

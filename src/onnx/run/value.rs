@@ -4,6 +4,13 @@ use std::sync::Arc;
 
 use crate::tensor::Tensor;
 
+/// The memory of a tensor besides its elements, in units of 8 bytes: its counters, its shape, and what an allocation of a
+/// few bytes takes.
+pub(crate) const TENSOR: usize = 20;
+
+/// The memory of a value in a sequence, in units of 8 bytes.
+pub(crate) const SLOT: usize = 2;
+
 /// A value: a tensor, or what is made of tensors.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RunValue {
@@ -18,12 +25,32 @@ impl RunValue {
         RunValue::Sequence(Arc::new(items))
     }
 
-    /// The number of items that it counts for in the limit of memory.
-    pub(crate) fn items(&self) -> usize {
+    /// Its own memory in units of 8 bytes: of a sequence without that of its items.
+    pub(crate) fn weight(&self) -> usize {
         match self {
-            RunValue::Tensor(tensor) => tensor.len(),
-            RunValue::Sequence(items) => items.iter().map(|item| item.items().saturating_add(1)).sum(),
-            RunValue::Optional(value) => value.as_ref().map_or(1, |value| value.items().saturating_add(1)),
+            RunValue::Tensor(tensor) => tensor.weight().saturating_add(TENSOR),
+            RunValue::Sequence(items) => items.len().saturating_mul(SLOT).saturating_add(SLOT),
+            RunValue::Optional(_) => SLOT,
+        }
+    }
+
+    /// Its memory with that of its items.
+    pub(crate) fn total_weight(&self) -> usize {
+        match self {
+            RunValue::Sequence(items) => {
+                items.iter().map(RunValue::total_weight).fold(self.weight(), usize::saturating_add)
+            }
+            RunValue::Optional(Some(value)) => value.total_weight(),
+            _ => self.weight(),
+        }
+    }
+
+    /// The address of what equal values share; none for an optional, which is not shared.
+    pub(super) fn address(&self) -> Option<usize> {
+        match self {
+            RunValue::Tensor(tensor) => Some(Arc::as_ptr(tensor) as usize),
+            RunValue::Sequence(items) => Some(Arc::as_ptr(items) as usize),
+            RunValue::Optional(_) => None,
         }
     }
 

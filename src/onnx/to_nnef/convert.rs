@@ -42,6 +42,8 @@ pub(crate) fn convert(
     let mut import = Import::new(model, reading, false, options);
     import.graph(graph);
     if import.wants_registries && !options.strict {
+        // What was made is dropped.
+        budget.clear();
         import = Import::new(model, reading, true, options);
         import.graph(graph);
     }

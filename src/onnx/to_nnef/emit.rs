@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::item::{FlatTensor, KnownTensor, NnefItem, primitive};
+use super::item::{FlatTensor, KnownTensor, NnefItem, counts, primitive};
 use super::refusal::{Lowered, NodeRefusal};
 use super::variables::{NnefVariables, stored_form};
 use crate::Options;
 use crate::diagnostics::too_many;
+use crate::eval::Budget;
 use crate::graph::names::NameId;
 use crate::graph::standard::{CONSTANT, VARIABLE};
 use crate::graph::{Shape, TensorId, Value, constant};
@@ -29,6 +30,8 @@ pub(super) const EMPTY: NodeRefusal = NodeRefusal::because("NNEF has no tensors 
 pub(super) struct Emitter<'o> {
     pub(super) builder: Builder,
     pub(super) options: &'o Options,
+    /// What is made of extents counts here: these are not memory before.
+    budget: &'o Budget,
     /// The data of variables.
     pub(super) variables: NnefVariables,
     names: Distinct,
@@ -71,11 +74,12 @@ pub(super) fn shortest(dtype: DType, value: f64) -> f64 {
 }
 
 impl<'o> Emitter<'o> {
-    pub(super) fn new(registries: bool, options: &'o Options) -> Self {
+    pub(super) fn new(registries: bool, budget: &'o Budget, options: &'o Options) -> Self {
         let builder = if registries { Builder::with_registries("model") } else { Builder::new("model") };
         Emitter {
             builder,
             options,
+            budget,
             variables: NnefVariables::default(),
             names: Distinct::default(),
             labels: Distinct::default(),
@@ -216,6 +220,24 @@ impl<'o> Emitter<'o> {
 
     // Constants.
 
+    /// Checks that the limits allow as many items as extents say, which may be any numbers, and counts them until the end
+    /// of the node. Rules make items of extents by this and by the functions that call it.
+    pub(super) fn room(&self, shape: &[usize]) -> Lowered<usize> {
+        Ok(self.budget.room(shape)?)
+    }
+
+    /// One item at all places of a shape.
+    pub(super) fn filled<T: Clone>(&self, shape: &[usize], item: T) -> Lowered<Vec<T>> {
+        Ok(vec![item; self.room(shape)?])
+    }
+
+    /// A tensor of zeros.
+    pub(super) fn zeros(&self, extents: &[i64], dtype: DType) -> Lowered<Tensor> {
+        let shape = counts(extents)?;
+        let data = Data::zeros(dtype, self.room(&shape)?);
+        Tensor::new(&shape, data).ok_or(NodeRefusal::UNFIT)
+    }
+
     /// A value as a tensor of the graph.
     pub(super) fn flat(&mut self, item: &NnefItem) -> Lowered<FlatTensor> {
         match item {
@@ -241,6 +263,7 @@ impl<'o> Emitter<'o> {
     /// Adds a constant that only the operations of this node use.
     pub(super) fn own_constant(&mut self, tensor: Tensor) -> Lowered<FlatTensor> {
         let name = self.fresh(CONSTANT);
+        self.budget.hold(tensor.weight());
         self.store(&Arc::new(tensor), name)
     }
 
@@ -248,6 +271,7 @@ impl<'o> Emitter<'o> {
     pub(super) fn counting(&mut self, rank: usize, axis: usize, count: i64) -> Lowered<FlatTensor> {
         let mut shape = vec![1; rank];
         *shape.get_mut(axis).ok_or(NodeRefusal::RANK)? = usize::try_from(count).map_err(|_| NodeRefusal::UNFIT)?;
+        self.room(&shape)?;
         let numbers = Tensor::integers(&shape, (0..count).collect()).map_err(|_| NodeRefusal::UNFIT)?;
         self.own_constant(numbers)
     }

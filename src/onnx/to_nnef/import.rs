@@ -21,7 +21,7 @@ use crate::onnx::edit::is_function;
 use crate::onnx::inline::{Imports, NodeFinding};
 use crate::onnx::model::{Extent, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo};
 use crate::onnx::places::Places;
-use crate::onnx::run::{NodeAttributes, Stores, dtype_of, evaluate_node, tensor_of};
+use crate::onnx::run::{Holdings, NodeAttributes, Stores, dtype_of, evaluate_node, tensor_of};
 use crate::onnx::scopes::{NodeScope, NodeScopes};
 use crate::source::{FileId, Location, Span};
 use crate::tensor::Tensor;
@@ -50,6 +50,8 @@ pub(super) struct Import<'m> {
     /// Constants that were not read yet.
     stored: FxHashMap<NameId, &'m TensorProto>,
     held: FxHashMap<NameId, NnefItem>,
+    /// What held values take.
+    holdings: Holdings<'m>,
     /// The names of values in the graph.
     names: FxHashMap<NameId, NameId>,
     /// What metadata tell about nodes.
@@ -65,7 +67,8 @@ impl<'m> Import<'m> {
             model,
             reading,
             imports: Imports::new(&model.names, &model.opsets),
-            emit: Emitter::new(registries, options),
+            emit: Emitter::new(registries, reading.budget, options),
+            holdings: Holdings::new(reading.budget),
             stored: FxHashMap::default(),
             held: FxHashMap::default(),
             names: FxHashMap::default(),
@@ -214,13 +217,15 @@ impl<'m> Import<'m> {
         }
         let stored = self.stored.get(&name).copied();
         let stored = stored.ok_or_else(|| NodeRefusal::from(format!("`{}` is not defined", self.text(name))))?;
-        let tensor = tensor_of(stored, self.reading.stores, self.reading.budget)?;
+        let Reading { stores, budget, .. } = self.reading;
+        let tensor = budget.operation(|| tensor_of(stored, stores, budget))?;
         Ok(self.hold(name, Arc::new(tensor)))
     }
 
     /// Holds a known value.
     fn hold(&mut self, name: NameId, tensor: Arc<Tensor>) -> NnefItem {
         let new = self.name(name);
+        self.holdings.hold(&tensor.clone().into());
         let item = NnefItem::Known(Rc::new(KnownTensor { tensor, name: new, stored: Cell::new(None) }));
         self.held.insert(name, item.clone());
         item
@@ -274,7 +279,7 @@ impl<'m> Import<'m> {
         let version = self.version(node);
         if let Some(results) = self.computed(node, (domain, operator, version), &operands) {
             for (name, tensor) in node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT) {
-                self.hold(*name, Arc::new(tensor));
+                self.hold(*name, tensor);
             }
             return Ok(());
         }
@@ -294,7 +299,8 @@ impl<'m> Import<'m> {
         let attributes = NodeAttributes { names: &self.model.names, node, bound: None };
         let computing = (self.reading.stores, self.reading.budget);
         let mut line = NodeLine { emit: &mut self.emit, attributes, operator, version, operands: &operands, computing };
-        let outcomes = (row.rule)(&mut line);
+        // What the rule makes of extents counts until it ends, what it keeps as long as the graph.
+        let outcomes = self.reading.budget.operation(|| (row.rule)(&mut line));
         self.hold_results(node, outcomes, &operands, mark)
     }
 
@@ -334,7 +340,7 @@ impl<'m> Import<'m> {
         node: &NodeProto,
         (domain, operator, version): (&str, &str, i64),
         operands: &[Option<NnefItem>],
-    ) -> Option<Vec<Tensor>> {
+    ) -> Option<Vec<Arc<Tensor>>> {
         if !domain.is_empty() || !is_function(operator, node.inputs.len()) || node.has_graphs() {
             return None;
         }
@@ -350,7 +356,7 @@ impl<'m> Import<'m> {
         let results = evaluate_node(&self.model.names, node, version, &values, stores).ok();
         self.reading.budget.forgive();
         let results = results?;
-        let made: usize = results.iter().map(Tensor::len).sum();
+        let made: usize = results.iter().map(|result| result.len()).sum();
         (results.len() >= node.outputs.len() && made <= LARGE.max(given)).then_some(results)
     }
 }

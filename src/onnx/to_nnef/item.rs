@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::refusal::{Lowered, NodeRefusal};
 use crate::graph::names::NameId;
 use crate::graph::{Primitive, TensorId};
-use crate::tensor::{DType, Data, Tensor, volume};
+use crate::tensor::{DType, Data, Tensor};
 
 /// A tensor of the graph, with its element type in the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,13 +81,6 @@ pub(super) fn empty(extents: &[i64], dtype: DType) -> Lowered<NnefOutcome> {
 /// Extents as those of known tensors.
 pub(super) fn counts(extents: &[i64]) -> Lowered<Vec<usize>> {
     extents.iter().map(|extent| usize::try_from(*extent).map_err(|_| NodeRefusal::UNFIT)).collect()
-}
-
-/// A tensor of zeros.
-pub(super) fn zeros(extents: &[i64], dtype: DType) -> Lowered<Tensor> {
-    let shape = counts(extents)?;
-    let count = volume(&shape).ok_or(NodeRefusal::UNFIT)?;
-    Tensor::new(&shape, Data::zeros(dtype, count)).ok_or(NodeRefusal::UNFIT)
 }
 
 /// The primitive type of NNEF for an element type; none for texts and complex numbers.

@@ -194,7 +194,7 @@ impl NodeLine<'_, '_, '_> {
     }
 
     /// The results of a node of the same version for known operands.
-    pub(super) fn computed(&self, node: &NodeProto, operands: &[Option<Arc<Tensor>>]) -> Lowered<Vec<Tensor>> {
+    pub(super) fn computed(&self, node: &NodeProto, operands: &[Option<Arc<Tensor>>]) -> Lowered<Vec<Arc<Tensor>>> {
         Ok(evaluate_node(self.attributes.names, node, self.version, operands, self.computing)?)
     }
 

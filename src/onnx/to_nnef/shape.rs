@@ -11,6 +11,11 @@ pub(super) fn product(factors: &[i64]) -> Lowered<i64> {
     factors.iter().try_fold(1i64, |all, factor| all.checked_mul(*factor)).ok_or(NodeRefusal::UNFIT)
 }
 
+/// An item for each axis of a tensor, or for some of them: as many as its rank, which is never an extent.
+pub(super) fn for_axes<T: Clone>(rank: usize, item: T) -> Vec<T> {
+    vec![item; rank]
+}
+
 /// An axis within a rank; a negative one counts from the end.
 pub(super) fn axis_of(axis: i64, rank: usize) -> Lowered<usize> {
     let counted = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };

@@ -403,3 +403,19 @@ fn names_become_identifiers() {
         agrees(22, "g (float[2] \"a.b\", float[2] \"a b\") => (\"graph\") { \"graph\" = Add (\"a.b\", \"a b\") }");
     assert!(text.contains("graph model(a_b, a_b_2) -> (graph_)"), "{text}");
 }
+
+/// Extents are any numbers, and become memory only where the limits are asked: by `room`, `filled` and `zeros` of the
+/// emitter. Lists with an item for each axis are made by `for_axes`.
+#[test]
+fn rules_make_nothing_of_extents_themselves() {
+    let rules = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/onnx/to_nnef/rules");
+    for file in std::fs::read_dir(rules).unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lists = text.lines().filter(|line| {
+            let lists = line.split("vec![").skip(1).any(|rest| rest.split(']').next().is_some_and(|list| list.contains("; ")));
+            lists || line.contains("Data::zeros(") || line.contains(".repeat(") || line.contains("with_capacity(extent")
+        });
+        assert_eq!(lists.collect::<Vec<_>>(), Vec::<&str>::new(), "{}", path.display());
+    }
+}

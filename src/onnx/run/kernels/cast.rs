@@ -7,6 +7,9 @@ use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::onnx::run::{number_of, tensor_proto};
 use crate::tensor::{DType, Data, NarrowFloat, Tensor};
 
+/// The bytes of the longest text of a number.
+const LONGEST: usize = 24;
+
 /// The rounding of numbers to powers of two.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Powers {
@@ -81,7 +84,10 @@ impl Conversion {
     }
 
     fn tensor(self, call: &NodeCall, x: &Tensor) -> Result<Tensor, EvalError> {
-        call.room(x.shape())?;
+        match self.to {
+            DType::Text if x.dtype() != DType::Text => call.texts_room(x.shape(), x.len().saturating_mul(LONGEST))?,
+            _ => call.room(x.shape())?,
+        };
         let (data, places) = (x.data(), 0..x.len());
         let converted = match (data, self.to) {
             _ if x.dtype() == self.to => return Ok(x.clone()),

@@ -121,6 +121,11 @@ pub(in crate::onnx) fn einsum(call: &NodeCall) -> KernelResult {
     let shape: Vec<usize> = equation.result.iter().map(|label| extents[label]).collect();
     let inner: Vec<usize> = summed.iter().map(|label| extents[label]).collect();
     let (count, group) = (call.room(&shape)?, call.room(&inner)?);
+    // The places of each operand, and its items in the type of the sum.
+    let places = count.saturating_add(group).saturating_mul(operands.len());
+    let items = operands.iter().map(|operand| operand.len()).fold(0usize, usize::saturating_add);
+    let words = if dtype.is_integer() { 2 } else { 1 };
+    call.budget.memory(places.saturating_add(items.saturating_mul(words)), "the places of the operands of `Einsum`")?;
     call.budget.product(count, group.saturating_mul(operands.len() + 1))?;
     let steps: Vec<Vec<usize>> = equation
         .terms

@@ -3,6 +3,7 @@
 use crate::eval::{EvalError, MAX_RANK};
 use crate::onnx::run::broadcast::{common, repeated};
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::value::TENSOR;
 use crate::tensor::{Data, Tensor, strides};
 
 /// The operand itself.
@@ -208,6 +209,7 @@ pub(super) fn sections(call: &NodeCall, x: &Tensor, axis: usize, lengths: &[usiz
         return Err(call.misfit(format!("parts of the lengths {lengths:?} of an extent of {}", x.shape()[axis])));
     }
     call.room(x.shape())?;
+    call.budget.memory(lengths.len().saturating_mul(TENSOR), "the parts of a tensor")?;
     let mut first = 0;
     let section = |&length: &usize| {
         first += length;

@@ -2,13 +2,14 @@
 
 use super::layout::{joined, sections};
 use crate::eval::EvalError;
-use crate::onnx::run::RunValue;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::value::{RunValue, SLOT};
 use crate::tensor::Tensor;
 
 /// A sequence of the operands.
 pub(in crate::onnx) fn construct(call: &NodeCall) -> KernelResult {
-    let items = (0..call.count()).map(|i| call.value(i).cloned()).collect::<Result<Vec<_>, _>>()?;
+    // The items of a sequence are tensors.
+    let items = (0..call.count()).map(|i| Ok(call.tensor(i)?.clone().into())).collect::<Result<Vec<_>, EvalError>>()?;
     Ok(vec![RunValue::sequence(items)])
 }
 
@@ -31,9 +32,16 @@ pub(in crate::onnx) fn at(call: &NodeCall) -> KernelResult {
     Ok(vec![items[at].clone()])
 }
 
+/// The items of a sequence, from which another one is made.
+fn copied(call: &NodeCall) -> Result<Vec<RunValue>, EvalError> {
+    let items = call.sequence(0)?;
+    call.budget.memory(items.len().saturating_mul(SLOT), "the items of a sequence")?;
+    Ok(items.to_vec())
+}
+
 /// The sequence without the item at a position, by default the last one.
 pub(in crate::onnx) fn erase(call: &NodeCall) -> KernelResult {
-    let mut items = call.sequence(0)?.to_vec();
+    let mut items = copied(call)?;
     let at = call.optional_single(1)?.unwrap_or(-1);
     items.remove(position(call, at, items.len(), items.len() as i64 - 1)?);
     Ok(vec![RunValue::sequence(items)])
@@ -41,11 +49,10 @@ pub(in crate::onnx) fn erase(call: &NodeCall) -> KernelResult {
 
 /// The sequence with a new item before a position, by default at the end.
 pub(in crate::onnx) fn insert(call: &NodeCall) -> KernelResult {
-    let mut items = call.sequence(0)?.to_vec();
+    let mut items = copied(call)?;
     let count = items.len();
     let at = call.optional_single(2)?.unwrap_or(count as i64);
-    call.budget.work(count as u64)?;
-    items.insert(position(call, at, count, count as i64)?, call.value(1)?.clone());
+    items.insert(position(call, at, count, count as i64)?, call.tensor(1)?.clone().into());
     Ok(vec![RunValue::sequence(items)])
 }
 
@@ -80,16 +87,24 @@ pub(in crate::onnx) fn split(call: &NodeCall) -> KernelResult {
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
     let extent = x.shape()[axis];
     let keeps = call.given(1).is_some() || call.flag("keepdims", true)?;
+    let room = |parts: usize| call.budget.memory(parts.saturating_mul(SLOT), "the items of a sequence");
     let lengths = match call.optional(1)? {
-        None => vec![1; extent],
+        None => {
+            room(extent)?;
+            vec![1; extent]
+        }
         Some(lengths) if lengths.rank() == 0 => {
             let size = usize::try_from(call.single(1)?).ok().filter(|size| *size > 0);
             let size = size.ok_or_else(|| call.misfit("the length of parts is not positive"))?;
+            room(extent.div_ceil(size))?;
             (0..extent.div_ceil(size)).map(|i| size.min(extent - i * size)).collect()
         }
-        Some(_) => super::layout::extents_of_parts(call, &call.list(1)?)?,
+        Some(_) => {
+            let lengths = super::layout::extents_of_parts(call, &call.list(1)?)?;
+            room(lengths.len())?;
+            lengths
+        }
     };
-    call.budget.work(lengths.len() as u64)?;
     let part = |part: Tensor| match keeps {
         true => Ok(RunValue::from(part)),
         false => part.element(axis, 0).map(RunValue::from).ok_or_else(|| call.misfit("a part is empty")),
@@ -100,7 +115,10 @@ pub(in crate::onnx) fn split(call: &NodeCall) -> KernelResult {
 
 /// An optional: the operand, or nothing.
 pub(in crate::onnx) fn optional(call: &NodeCall) -> KernelResult {
-    Ok(vec![RunValue::Optional(call.given(0).cloned().map(Box::new))])
+    match call.given(0) {
+        Some(RunValue::Optional(_)) => Err(call.refused("the operand is an optional")),
+        given => Ok(vec![RunValue::Optional(given.cloned().map(Box::new))]),
+    }
 }
 
 /// What is in an optional. Other values are themselves.

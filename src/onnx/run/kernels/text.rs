@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use regex::RegexBuilder;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::reals::{broadcast, naturals};
@@ -10,9 +9,6 @@ use crate::eval::EvalError;
 use crate::onnx::run::broadcast::to;
 use crate::onnx::run::call::{KernelResult, NodeCall, integers, one, texts};
 use crate::tensor::{Data, Tensor};
-
-/// The memory that the automaton of a pattern may take, in bytes.
-const PATTERN_SIZE: usize = 1 << 22;
 
 /// `StringConcat`.
 pub(in crate::onnx) fn string_concat(call: &NodeCall) -> KernelResult {
@@ -23,9 +19,12 @@ pub(in crate::onnx) fn string_concat(call: &NodeCall) -> KernelResult {
         Ok(texts(of)?.iter().map(|text| &**text).collect())
     }
     let (x, y) = (parts(a)?, parts(b)?);
-    // The memory of the texts, in items of 8 bytes.
-    let bytes = |of: &[&str]| of.iter().map(|text| text.len()).sum::<usize>().div_ceil(8 * of.len().max(1));
-    call.budget.room(&[&shape[..], &[bytes(&x).saturating_add(bytes(&y)).max(1)]].concat())?;
+    // Each text of an operand is repeated as often as its items are.
+    let bytes = |of: &[&str]| {
+        let sum: usize = of.iter().map(|text| text.len()).sum();
+        sum.saturating_mul(crate::tensor::volume(&shape).unwrap_or(usize::MAX).div_ceil(of.len().max(1)))
+    };
+    call.texts_room(&shape, bytes(&x).saturating_add(bytes(&y)))?;
     let items: Vec<Arc<str>> = to(&shape).zip((&x, a.shape()), (&y, b.shape()), |x, y| format!("{x}{y}").into());
     one(call.made(&shape, Data::Text(items))?)
 }
@@ -33,11 +32,11 @@ pub(in crate::onnx) fn string_concat(call: &NodeCall) -> KernelResult {
 /// `RegexFullMatch`.
 pub(in crate::onnx) fn regex_full_match(call: &NodeCall) -> KernelResult {
     let (x, pattern) = (call.tensor(0)?, call.text_or("pattern", "")?);
-    let whole = RegexBuilder::new(&format!(r"\A(?:{pattern})\z")).size_limit(PATTERN_SIZE).build();
-    let whole = whole.map_err(|error| call.refused(format!("the pattern '{pattern}' is not valid: {error}")))?;
+    let whole = call.stores.patterns.whole(&pattern, call.budget)?;
     let items = texts(x)?;
-    call.budget.work(items.iter().map(|item| item.len() as u64).sum())?;
-    one(call.made(x.shape(), Data::Bool(items.iter().map(|item| whole.is_match(item)).collect()))?)
+    let bytes = items.iter().map(|item| item.len() as u64).fold(0, u64::saturating_add);
+    call.budget.work(bytes.saturating_mul(whole.steps))?;
+    one(call.made(x.shape(), Data::Bool(items.iter().map(|item| whole.regex.is_match(item)).collect()))?)
 }
 
 /// The parts of a text; without a separator those between white space. The last part has the rest.
@@ -58,10 +57,24 @@ fn split<'t>(text: &'t str, separator: &str, limit: Option<usize>) -> Vec<&'t st
     parts
 }
 
+/// The number of parts of a text, at least.
+fn count(text: &str, separator: &str, limit: Option<usize>) -> usize {
+    let all = match separator.is_empty() {
+        true => text.split_whitespace().count(),
+        false => text.matches(separator).count().saturating_add(1),
+    };
+    limit.map_or(all, |limit| all.min(limit.saturating_add(1)))
+}
+
 /// `StringSplit`: the parts of each text, filled up with empty ones, and their numbers.
 pub(in crate::onnx) fn string_split(call: &NodeCall) -> KernelResult {
     let (x, separator) = (call.tensor(0)?, call.text_or("delimiter", "")?);
     let limit = call.int("maxsplit")?.and_then(|limit| usize::try_from(limit).ok());
+    for text in texts(x)? {
+        let count = count(text, &separator, limit);
+        // A part is a slice first, then a text of its own.
+        call.budget.memory(count.saturating_mul(6).saturating_add(text.len() / 8), "the parts of texts")?;
+    }
     let parts: Vec<Vec<&str>> = texts(x)?.iter().map(|text| split(text, &separator, limit)).collect();
     let most = parts.iter().map(Vec::len).max().unwrap_or(0);
     let shape = [x.shape(), &[most]].concat();
@@ -89,6 +102,9 @@ pub(in crate::onnx) fn string_normalizer(call: &NodeCall) -> KernelResult {
         "UPPER" => str::to_uppercase,
         other => return Err(call.refused(format!("`case_change_action` is '{other}'"))),
     };
+    // A change of case makes a text at most three times as long.
+    let bytes = texts(x)?.iter().map(|text| text.len()).fold(0usize, usize::saturating_add);
+    call.texts_room(x.shape(), bytes.saturating_mul(3))?;
     let sensitive = call.flag("is_case_sensitive", false)?;
     let compared = |text: &str| if sensitive { text.to_owned() } else { text.to_lowercase() };
     let stops: FxHashSet<String> = call.texts("stopwords")?.unwrap_or_default().iter().map(|s| compared(s)).collect();

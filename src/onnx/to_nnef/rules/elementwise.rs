@@ -79,8 +79,7 @@ pub(in crate::onnx::to_nnef) fn dropout(line: &mut NodeLine) -> NodeResults {
     let mut results = vec![NnefOutcome::Operand(0)];
     if line.wants(1) {
         let extents = counts(&line.shape(0)?)?;
-        let count = crate::tensor::volume(&extents).ok_or(NodeRefusal::UNFIT)?;
-        let all = Tensor::logicals(&extents, vec![true; count]).map_err(|_| NodeRefusal::UNFIT)?;
+        let all = Tensor::logicals(&extents, line.emit.filled(&extents, true)?).map_err(|_| NodeRefusal::UNFIT)?;
         results.push(NnefOutcome::Known(all.into()));
     }
     Ok(results)

@@ -5,6 +5,7 @@ use crate::onnx::run::dtype_of;
 use crate::onnx::to_nnef::item::FlatTensor;
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
+use crate::onnx::to_nnef::shape::for_axes;
 use crate::tensor::DType;
 
 /// A scale or a zero point beside the operand: one number, or one along an axis.
@@ -88,7 +89,7 @@ fn placed(line: &mut NodeLine, flat: FlatTensor, (rank, axis): (usize, usize)) -
     match line.emit.extents(flat)?[..] {
         [] => Ok(flat),
         [count] if axis < rank => {
-            let mut shape = vec![1; rank];
+            let mut shape = for_axes(rank, 1);
             shape[axis] = count;
             line.emit.reshape(flat, &shape)
         }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::selection::taken;
 use crate::graph::Value;
 use crate::onnx::model::{AttributeValue, NodeProto};
-use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome};
+use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, counts};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
-use crate::onnx::to_nnef::shape::each_axis;
+use crate::onnx::to_nnef::shape::{each_axis, for_axes};
 use crate::tensor::{Data, Tensor};
 
 /// How an axis is resampled: by a factor, or to an extent.
@@ -39,7 +39,7 @@ fn targets(line: &NodeLine, rank: usize) -> Lowered<Vec<Option<Target>>> {
     if list.len() != axes.len() {
         return Err(NodeRefusal::UNFIT);
     }
-    let mut all = vec![None; rank];
+    let mut all = for_axes(rank, None);
     axes.into_iter().zip(list).for_each(|(axis, target)| all[axis] = Some(target));
     Ok(all)
 }
@@ -60,7 +60,7 @@ fn node_of_axis(line: &NodeLine, factor: Option<f32>) -> NodeProto {
 /// The weights of the items of an axis in each item of the result, as a matrix.
 fn weights(line: &NodeLine, extent: i64, target: Target) -> Lowered<Tensor> {
     let count = usize::try_from(extent).map_err(|_| NodeRefusal::UNFIT)?;
-    let mut items = vec![0.0; count.checked_mul(count).ok_or(NodeRefusal::UNFIT)?];
+    let mut items = line.emit.filled(&[count, count], 0.0)?;
     items.iter_mut().step_by(count.saturating_add(1)).for_each(|item| *item = 1.0);
     let identity = Tensor::new(&[count, count], Data::Float32(items)).ok_or(NodeRefusal::UNFIT)?;
     let (scales, sizes, factor) = match target {
@@ -74,7 +74,7 @@ fn weights(line: &NodeLine, extent: i64, target: Target) -> Lowered<Tensor> {
         (false, false) => vec![Some(Arc::new(identity)), None, scales, sizes],
     };
     let results = line.computed(&node_of_axis(line, factor), &operands)?;
-    results.into_iter().next().ok_or(NodeRefusal::UNFIT)
+    results.into_iter().next().map(Arc::unwrap_or_clone).ok_or(NodeRefusal::UNFIT)
 }
 
 /// The item that each result is equal to, if that is so.
@@ -153,6 +153,7 @@ fn upsampled(line: &mut NodeLine, x: FlatTensor, axis: usize, factor: i64) -> Lo
     let rank = line.emit.rank(x)?;
     if axis < 2 {
         let extents = line.emit.extents(x)?;
+        line.emit.room(&counts(&[extents[axis], factor])?)?;
         let items = (0..extents[axis]).flat_map(|item| (0..factor).map(move |_| item)).collect::<Vec<i64>>();
         return taken(line, x, axis, (&[items.len()], items));
     }

@@ -3,10 +3,10 @@
 use crate::graph::Value;
 use crate::onnx::to_nnef::emit::{EMPTY, integers, text};
 use crate::onnx::to_nnef::formula::FormulaTerm;
-use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, empty, zeros};
+use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, counts, empty};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
-use crate::onnx::to_nnef::shape::axis_of;
+use crate::onnx::to_nnef::shape::{axis_of, for_axes};
 use crate::tensor::{DType, Tensor};
 
 /// A range along an axis: the first item, the step, and the number of items, which may be 0.
@@ -44,7 +44,7 @@ fn ranges(line: &NodeLine, extents: &[i64]) -> Lowered<Vec<Range>> {
     let missing = || NodeRefusal::because("its bounds are missing");
     let (starts, ends) = (given("starts", 1)?.ok_or_else(missing)?, given("ends", 2)?.ok_or_else(missing)?);
     let axes = given("axes", 3)?.unwrap_or_else(|| (0..starts.len() as i64).collect());
-    let steps = line.list(4)?.unwrap_or_else(|| vec![1; starts.len()]);
+    let steps = line.list(4)?.unwrap_or_else(|| for_axes(starts.len(), 1));
     if ends.len() != starts.len() || axes.len() != starts.len() || steps.len() != starts.len() {
         return Err(NodeRefusal::UNFIT);
     }
@@ -257,8 +257,9 @@ pub(in crate::onnx::to_nnef) fn trilu(line: &mut NodeLine) -> NodeResults {
     let [.., rows, columns] = extents[..] else { return Err(NodeRefusal::RANK) };
     let (k, upper) = (line.number(1)?.unwrap_or(0.0) as i64, line.flag("upper", true)?);
     let x = line.flat(0)?;
-    let mut shape = vec![1; extents.len() - 2];
-    shape.extend([rows as usize, columns as usize]);
+    let mut shape = for_axes(extents.len() - 2, 1);
+    shape.extend(counts(&[rows, columns])?);
+    line.emit.room(&shape)?;
     let places = (0..rows).flat_map(|row| (0..columns).map(move |column| column - row));
     let mask = places.map(|above| if upper { above >= k } else { above <= k }).collect();
     let mask = line.emit.own_constant(Tensor::logicals(&shape, mask).map_err(|_| NodeRefusal::UNFIT)?)?;
@@ -307,7 +308,7 @@ pub(in crate::onnx::to_nnef) fn grid_sample(line: &mut NodeLine) -> NodeResults 
 
 /// Ones on a diagonal: a constant, since the extents are known.
 pub(in crate::onnx::to_nnef) fn eye_like(line: &mut NodeLine) -> NodeResults {
-    let like = zeros(&line.shape(0)?, line.dtype(0)?)?;
+    let like = line.emit.zeros(&line.shape(0)?, line.dtype(0)?)?;
     let found = line.computed(line.attributes.node, &[Some(like.into())])?;
-    Ok(found.into_iter().map(|tensor| NnefOutcome::Known(tensor.into())).collect())
+    Ok(found.into_iter().map(|tensor| NnefOutcome::Known(tensor)).collect())
 }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::library::assembly::Assembly;
 use crate::onnx::to_nnef::item::{NnefItem, NnefOutcome};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
@@ -67,6 +68,13 @@ pub(in crate::onnx::to_nnef) fn erase(line: &mut NodeLine) -> NodeResults {
     sequence(items)
 }
 
+/// The lengths of parts of one length, of which the last may be shorter. Each becomes an operation.
+fn parts(line: &NodeLine, extent: i64, each: i64) -> Lowered<Vec<i64>> {
+    line.emit.allows(extent / each)?;
+    let step = usize::try_from(each).map_err(|_| NodeRefusal::UNFIT)?;
+    Ok((0..extent).step_by(step).map(|at| each.min(extent - at)).collect())
+}
+
 /// The parts of a tensor along an axis: of stated lengths, or of one length of which the last may be shorter.
 pub(in crate::onnx::to_nnef) fn split(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
@@ -74,14 +82,11 @@ pub(in crate::onnx::to_nnef) fn split(line: &mut NodeLine) -> NodeResults {
     let extent = extents[axis];
     let single = !line.has(1);
     let lengths = match (line.list(1)?, line.has(1) && line.rank(1)? == 0) {
-        (None, _) => vec![1; usize::try_from(extent).map_err(|_| NodeRefusal::UNFIT)?],
+        (None, _) => parts(line, extent, 1)?,
         (Some(list), false) => list,
         (Some(list), true) => {
             let each = list.first().copied().filter(|each| *each > 0).ok_or(NodeRefusal::UNFIT)?;
-            (0..extent)
-                .step_by(usize::try_from(each).map_err(|_| NodeRefusal::UNFIT)?)
-                .map(|at| each.min(extent - at))
-                .collect()
+            parts(line, extent, each)?
         }
     };
     let drops = single && !line.flag("keepdims", true)?;

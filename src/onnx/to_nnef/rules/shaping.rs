@@ -2,10 +2,10 @@
 
 use crate::graph::Value;
 use crate::onnx::to_nnef::emit::{integers, pairs, text};
-use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, empty};
+use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, counts, empty};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
-use crate::onnx::to_nnef::shape::{axes_of, each_axis, product};
+use crate::onnx::to_nnef::shape::{axes_of, each_axis, for_axes, product};
 use crate::tensor::Tensor;
 
 /// The extents of the operand, or of a range of its axes.
@@ -108,6 +108,9 @@ fn parts(line: &NodeLine, extent: i64) -> Lowered<Vec<i64>> {
     }
     let outputs = line.attributes.node.outputs.len() as i64;
     let count = line.int("num_outputs", outputs)?;
+    if count < 1 || count > outputs {
+        return Err(NodeRefusal::from(format!("it has {outputs} results, and `num_outputs` is {count}")));
+    }
     let each = extent.checked_add(count - 1).and_then(|all| all.checked_div(count)).ok_or(NodeRefusal::UNFIT)?;
     Ok((0..count).map(|i| (extent - i.saturating_mul(each)).clamp(0, each)).collect())
 }
@@ -151,11 +154,11 @@ pub(in crate::onnx::to_nnef) fn expand(line: &mut NodeLine) -> NodeResults {
     let rank = own.len().max(wanted.len());
     let x = if own.is_empty() && rank > 0 {
         let x = line.flat(0)?;
-        line.emit.reshape(x, &vec![1; rank])?
+        line.emit.reshape(x, &for_axes(rank, 1))?
     } else {
         line.raised(0, rank)?
     };
-    let longer = |list: &[i64]| [vec![1; rank - list.len()], list.to_vec()].concat();
+    let longer = |list: &[i64]| [for_axes(rank - list.len(), 1), list.to_vec()].concat();
     let repeats = longer(&own).into_iter().zip(longer(&wanted)).map(|(own, wanted)| match own {
         1 => Ok(wanted),
         own if own == wanted || wanted == 1 => Ok(1),
@@ -230,7 +233,7 @@ fn padding(line: &NodeLine, rank: usize) -> Lowered<Vec<(i64, i64)>> {
     if given.len() != 2 * axes.len() {
         return Err(NodeRefusal::UNFIT);
     }
-    let mut all = vec![(0, 0); rank];
+    let mut all = for_axes(rank, (0, 0));
     let (before, after) = given.split_at(axes.len());
     for ((axis, before), after) in axes.into_iter().zip(before).zip(after) {
         all[axis] = (*before, *after);
@@ -279,10 +282,9 @@ pub(in crate::onnx::to_nnef) fn pad(line: &mut NodeLine) -> NodeResults {
 /// Replaces what was added around the operand by a value that is not known or not finite.
 fn filled(line: &mut NodeLine, x: FlatTensor, padding: &[(i64, i64)]) -> Lowered<FlatTensor> {
     let extents = line.emit.extents(x)?;
-    let shape: Vec<usize> = extents.iter().map(|extent| *extent as usize).collect();
-    let count = usize::try_from(product(&extents)?).map_err(|_| NodeRefusal::UNFIT)?;
-    let mut inner = vec![true; count];
-    let mut step = count;
+    let shape = counts(&extents)?;
+    let mut inner = line.emit.filled(&shape, true)?;
+    let mut step = inner.len();
     for (extent, (before, after)) in extents.iter().zip(padding) {
         step /= (*extent as usize).max(1);
         let kept = *before..extent - after;

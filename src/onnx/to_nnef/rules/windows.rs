@@ -6,7 +6,7 @@ use crate::onnx::to_nnef::formula::FormulaTerm;
 use crate::onnx::to_nnef::item::FlatTensor;
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
-use crate::onnx::to_nnef::shape::product;
+use crate::onnx::to_nnef::shape::{for_axes, product};
 
 /// The refusal of numbers that have more than 63 bits.
 const LARGE: NodeRefusal = NodeRefusal::because("the settings of its window are too large");
@@ -55,9 +55,9 @@ fn windows(line: &NodeLine, sizes: &[i64], extents: &[i64]) -> Lowered<Vec<Windo
     let count = sizes.len();
     let per_axis = |name: &str, default: i64, length: usize| match line.ints(name)? {
         Some(list) if list.len() == length => Ok(list),
-        Some(list) if list.is_empty() => Ok(vec![default; length]),
+        Some(list) if list.is_empty() => Ok(for_axes(length, default)),
         Some(_) => Err(NodeRefusal::from(format!("its attribute `{name}` has another number of axes"))),
-        None => Ok(vec![default; length]),
+        None => Ok(for_axes(length, default)),
     };
     let (strides, dilations) = (per_axis("strides", 1, count)?, per_axis("dilations", 1, count)?);
     let pads = per_axis("pads", 0, 2 * count)?;
@@ -128,7 +128,7 @@ fn filtered(weight: FlatTensor, bias: Value, windows: &[Window]) -> [Value; 6] {
 /// The paddings and extents of a transposed convolution.
 fn transposed(line: &NodeLine, windows: &mut [Window], extents: &[i64]) -> Lowered<Vec<i64>> {
     let count = windows.len();
-    let more = line.ints("output_padding")?.unwrap_or_else(|| vec![0; count]);
+    let more = line.ints("output_padding")?.unwrap_or_else(|| for_axes(count, 0));
     let stated = line.ints("output_shape")?.filter(|shape| !shape.is_empty());
     let auto = line.text("auto_pad", "NOTSET")?;
     if more.len() != count {
