@@ -95,8 +95,11 @@ impl Expansion<'_> {
             let outer = self.with_default(outer, default, node)?;
             return Ok(Some(AttributeProto { name: attribute.name, reference: Some(outer), ..value.clone() }));
         }
-        if given.is_none() {
-            // Names and calls in a default are those of the function.
+        let is_placed = self.follows_control && value.reference.is_none() && value.value.has_graphs();
+        if given.is_none() || is_placed {
+            // Names and calls in a default are those of the function. So are those in a graph that the call gives: values
+            // of the function hide values around the call, as for a graph that is written in the function.
+            self.check_level(levels(&value.value), node)?;
             let copy = self.attribute_value(&value.value, node, call, imports)?;
             let (kind, rest) = (value.kind, value.rest.clone());
             return Ok(Some(AttributeProto { name: attribute.name, kind, value: copy, reference: None, rest }));

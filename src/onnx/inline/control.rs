@@ -2,6 +2,8 @@
 
 mod loops;
 
+pub(super) use loops::used_places;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::charge;
@@ -51,6 +53,7 @@ struct Checkpoint {
     calls: usize,
     names: usize,
     stays: usize,
+    expanded: u64,
     steps: u64,
     known: ScopeMark,
 }
@@ -76,6 +79,8 @@ pub(super) struct ControlFlow {
     tell_stays: bool,
     /// The nodes that could not be expanded.
     pub(super) stays: Vec<NodeFinding>,
+    /// The number of nodes that were expanded.
+    pub(super) expanded: u64,
     /// The number of trips of loops, and of nodes whose copies were discarded.
     steps: u64,
     /// The number of nodes around the current one whose expansion is being tried.
@@ -148,6 +153,7 @@ impl<'f> Expansion<'f> {
         self.flow.attempts -= 1;
         let Err(reason) = expanded else {
             self.known.accept(checkpoint.known);
+            self.flow.expanded += 1;
             self.charge(0, node.heap_bytes(), node.at)?;
             return Ok(Outcome::Expanded);
         };
@@ -189,6 +195,7 @@ impl<'f> Expansion<'f> {
             calls: self.calls.len(),
             names: self.names.values.len(),
             stays: self.flow.stays.len(),
+            expanded: self.flow.expanded,
             steps: self.flow.steps,
             known: self.known.open(),
         }
@@ -202,6 +209,7 @@ impl<'f> Expansion<'f> {
         let discarded = self.charged.undo(to.charged, to.names);
         self.calls.truncate(to.calls);
         self.flow.stays.truncate(to.stays);
+        self.flow.expanded = to.expanded;
         // Most loops that cannot be expanded are refused before anything is copied.
         if self.names.values.len() > to.names {
             self.names.values.truncate(to.names);
