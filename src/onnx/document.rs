@@ -101,7 +101,11 @@ impl Document {
     ) -> (Option<Document>, Diagnostics, text::TextMarks) {
         let text = sources.file(file).text();
         let (parsed, diagnostics, marks) = text::parse_marked(file, text, options.strict);
-        (parsed.map(|parsed| Document { parsed, file, places: Places::Text, folder: None, sound: false }), diagnostics, marks)
+        (
+            parsed.map(|parsed| Document { parsed, file, places: Places::Text, folder: None, sound: false }),
+            diagnostics,
+            marks,
+        )
     }
 
     /// Reads a model from protobuf. Messages refer to the file by `name`. Returns a document if there are no
@@ -133,7 +137,10 @@ impl Document {
                     diagnostics.report(Diagnostic::new(Code::OnnxNotUtf8, Self::nowhere(file), message));
                 }
                 let parsed = ParsedText::Model(Box::new(model));
-                (Some(Document { parsed, file, places: Places::Fields(contents), folder: None, sound: false }), diagnostics)
+                (
+                    Some(Document { parsed, file, places: Places::Fields(contents), folder: None, sound: false }),
+                    diagnostics,
+                )
             }
             Err(error) => {
                 let WireError { message, at } = *error;
@@ -344,7 +351,11 @@ impl Document {
     /// There is no such input, or a value does not fit it.
     pub fn bind(&mut self, values: &[(String, Tensor)]) -> Result<(), Diagnostics> {
         let at = Self::nowhere(self.file);
-        self.model().map_or(Ok(()), |model| edit::bind(model, values, at))
+        self.model().map_or(Ok(()), |model| {
+            edit::bind(model, values, at)?;
+            edit::raise(model);
+            Ok(())
+        })
     }
 
     /// [`Self::flatten`], and computes what is known before the model runs: operations on constants and on known
@@ -407,8 +418,9 @@ impl Document {
         let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::of(options.policy())) };
         let (mut found, functions) = check::structure(model, file, &self.places, options)?;
         self.sound = !found.has_errors();
-        edit::set_shapes(model, &options.shapes, Self::nowhere(file))?;
+        edit::set_shapes(model, options, Self::nowhere(file))?;
         found.extend(expand(model, functions, (file, &self.places))?);
+        edit::raise(model);
         Ok(found)
     }
 

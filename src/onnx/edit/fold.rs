@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use super::contradictions;
 use super::pure;
+use super::references::References;
 use crate::Options;
 use crate::eval::{Budget, Limits};
 use crate::graph::dims::Dim;
@@ -32,13 +34,18 @@ const LARGE: usize = 1 << 22;
 /// than before. Functions of the model are left alone: what is known differs between their calls.
 pub(super) fn constants(model: &mut ModelProto, stores: &Stores, options: &Options, limits: Limits) -> bool {
     let types = infer(model, options);
+    let References { variables, .. } = References::of(model);
     let ModelProto { names, graph: Some(graph), opsets, .. } = model else { return false };
+    contradictions::mark(graph, &types.main);
     let imports = Imports::new(names, opsets);
     let uses = counted_uses(&graph.nodes, names.values.len());
     let known = vec![Known::Nothing; names.values.len()];
     let budget = Budget::new(limits);
     let (constants, undo) = (Vec::new(), Vec::new());
-    let mut folding = Folding { names, imports, stores, budget, constants, known, undo, uses, computed: false };
+    let keeps_quantized = !options.internal.computes_quantized;
+    let computed = false;
+    let mut folding =
+        Folding { names, imports, stores, budget, constants, known, undo, uses, variables, keeps_quantized, computed };
     folding.nodes(graph, Some(&types.main));
     folding.computed
 }
@@ -78,6 +85,10 @@ struct Folding<'m> {
     undo: Vec<(NameId, Known)>,
     /// How often nodes use each value, by the number of its name.
     uses: Vec<u32>,
+    /// The values that training changes.
+    variables: FxHashSet<NameId>,
+    /// Whether quantized constants stay quantized.
+    keeps_quantized: bool,
     /// Whether a node was computed whose results do not follow from types.
     computed: bool,
 }
@@ -85,6 +96,9 @@ struct Folding<'m> {
 impl Folding<'_> {
     /// Folds a graph of a node, whose values hide those of the same names around it.
     fn inner(&mut self, graph: &mut GraphProto, types: Option<&GraphTypes>) {
+        if graph.cannot_run {
+            return;
+        }
         let mark = self.undo.len();
         for name in own_names(graph) {
             let before = self.set(name, Known::Nothing);
@@ -115,7 +129,7 @@ impl Folding<'_> {
         let outputs: FxHashSet<NameId> = graph.outputs.iter().filter_map(|output| output.name).collect();
         let first = self.constants.len();
         for constant in std::mem::take(&mut graph.initializers) {
-            match constant.name.filter(|name| !inputs.contains(name)) {
+            match constant.name.filter(|name| !inputs.contains(name) && !self.variables.contains(name)) {
                 Some(name) => self.store(name, constant),
                 None => self.constants.push(constant),
             }
@@ -131,7 +145,9 @@ impl Folding<'_> {
                     with_stack(|| self.inner(inner, types));
                 });
             }
-            let Some((_, version)) = pure::schema_of(self.names, &self.imports, &node) else {
+            let stays = self.keeps_quantized && pure::widens_codes(self.names, &node);
+            let schema = pure::schema_of(self.names, &self.imports, &node).filter(|_| !stays);
+            let Some((_, version)) = schema else {
                 graph.nodes.push(node);
                 continue;
             };
@@ -175,6 +191,10 @@ impl Folding<'_> {
         let results = evaluate_node(self.names, node, version, &operands, (self.stores, &self.budget)).ok();
         self.budget.forgive();
         let results = results?;
+        // Programs do not agree on the extent where a window is larger than what it moves over.
+        if pure::has_window(self.names, node) && results.iter().any(|result| result.len() == 0) {
+            return None;
+        }
         let added: usize = results.iter().map(Tensor::len).sum();
         let fits = results.len() >= node.outputs.len() && added <= LARGE && (added <= SMALL || added <= removed);
         fits.then(|| results.into_iter().map(|result| Some(Arc::new(result))).collect())

@@ -1,5 +1,6 @@
 //! Folding: what is known is computed, and control flow that becomes known is expanded, until nothing changes.
 
+use super::contradictions;
 use super::cut;
 use super::fold::constants;
 use super::unused;
@@ -39,9 +40,8 @@ pub(crate) fn fold(
         let bounded = early.with(|early| early.max_trips = options.max_trips);
         settled(model, (file, places), (stores, limits), bounded)?;
     }
-    if let Some(graph) = &mut model.graph {
-        unused::remove(&model.names, graph);
-    }
+    unused::remove(model);
+    contradictions::told(model).into_iter().for_each(|misfit| misfit.report(file, places, &mut found));
     found.extend(expand_control(model, file, places, options)?.0);
     Ok(found)
 }

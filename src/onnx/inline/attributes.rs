@@ -127,6 +127,7 @@ impl Expansion<'_> {
         let own = own_names(graph);
         let mark = self.known.open();
         self.level += 1;
+        let within = self.flow.enter(graph);
         for name in own {
             let value = self.fresh(call, name);
             self.bindings.bind(name, value);
@@ -162,7 +163,9 @@ impl Expansion<'_> {
             nodes: target.nodes,
             value_info: target.value_info,
             rest: graph.rest.clone(),
+            cannot_run: graph.cannot_run,
         };
+        self.flow.within_contradiction = within;
         self.bindings.leave(scope);
         self.known.undo(mark);
         self.level -= 1;

@@ -28,6 +28,9 @@ const SCAN_WITHOUT_BATCHES: i64 = 9;
 /// The reason for graphs whose constants are not all ordinary tensors.
 const SPARSE: &str = "it has sparse constants";
 
+/// The reason for what is in a branch that does not fit the shapes of the inputs.
+const CANNOT_RUN: &str = "it is in a graph that cannot run with these shapes";
+
 /// The reason why a node is not expanded.
 pub(super) type Stays = String;
 
@@ -87,6 +90,8 @@ pub(super) struct ControlFlow {
     attempts: u32,
     /// Whether loops stay without being tried, see [`Expansion::within_kept`].
     within_failed: bool,
+    /// Whether nothing is decided, because a graph around the node cannot run.
+    pub(super) within_contradiction: bool,
     /// The names of [`CONTROL`], as far as the model has them.
     operators: [Option<Name>; CONTROL.len()],
 }
@@ -102,6 +107,13 @@ impl ControlFlow {
         let (unroll, tell_stays) = (options.unroll, options.unroll || options.flat);
         let max_trips = options.max_trips.map(|trips| i64::try_from(trips).unwrap_or(i64::MAX));
         ControlFlow { unroll, max_trips, tell_stays, operators, ..ControlFlow::default() }
+    }
+
+    /// Notes that a graph is entered. Returns what [`Self::within_contradiction`] is behind it.
+    pub(super) fn enter(&mut self, graph: &GraphProto) -> bool {
+        let before = self.within_contradiction;
+        self.within_contradiction |= graph.cannot_run;
+        before
     }
 }
 
@@ -138,6 +150,7 @@ impl<'f> Expansion<'f> {
         let steps = checkpoint.steps;
         self.flow.attempts += 1;
         let mut expanded = with_stack(|| match operator {
+            _ if self.flow.within_contradiction => Ok(Err(CANNOT_RUN.to_owned())),
             "If" => self.branch(&flow, call, target, imports),
             "Loop" | "Scan" if !self.flow.unroll => Ok(Err("it is expanded only with --unroll".to_owned())),
             "Loop" | "Scan" if self.flow.within_failed => Ok(Err("it is part of a loop that is kept".to_owned())),
@@ -164,7 +177,7 @@ impl<'f> Expansion<'f> {
 
     /// Whether loops are unrolled at this place.
     fn tries_loops(&self) -> bool {
-        self.flow.unroll && !self.flow.within_failed
+        self.flow.unroll && !self.flow.within_failed && !self.flow.within_contradiction
     }
 
     /// Reports a node that is not expanded, if that is to be reported.

@@ -247,7 +247,9 @@ impl<'f> Expansion<'f> {
                 self.known.note_declared(&graph.inputs, &graph.initializers, &graph.value_info);
             }
             let room = graph.nodes.len();
+            let within = self.flow.enter(graph);
             self.nodes((&mut graph.nodes, room), &mut graph.value_info, imports)?;
+            self.flow.within_contradiction = within;
             self.known.undo(mark);
         }
         self.level -= 1;
