@@ -166,6 +166,8 @@ pub(crate) struct Internal {
     pub(crate) profile: Profile,
     /// Whether all diagnostics are kept.
     pub(crate) all_findings: bool,
+    /// Whether folding computes numbers from the codes of quantized constants, too.
+    pub(crate) computes_quantized: bool,
     /// The part of the flat graph that is wanted.
     pub(crate) cut: Cut,
 }

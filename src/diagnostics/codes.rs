@@ -423,6 +423,7 @@ codes! {
     OnnxSparse            "E2047" none error   "malformed sparse tensor" "not a valid sparse tensor";
     OnnxVersion           "E2048" none error   "unknown version" "not a known version";
     OnnxNoReference       "E2049" none lenient "reference to an attribute that is not declared" "not an attribute of the function";
+    OnnxMisfit            "E2050" none warning "graph of a node that does not fit the shapes" "cannot run with these shapes";
     OnnxExternalFile      "E2060" none error   "external data do not match the model" "the data are not in the file";
     OnnxDataLeft          "E2061" none lenient "external data are not copied with the model" none;
     // Graphs of NNEF as models of ONNX.

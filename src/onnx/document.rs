@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 
+use super::assignment::assigned_twice;
 use super::check;
 use super::contents::Contents;
 use super::edit;
@@ -63,6 +64,8 @@ pub struct Document {
     pub(super) places: Places,
     /// The folder of external data, if it is known.
     pub(super) folder: Option<PathBuf>,
+    /// Whether the model passed the checks of its structure: then writers rely on it.
+    sound: bool,
 }
 
 impl Document {
@@ -86,7 +89,7 @@ impl Document {
         options: &Options,
     ) -> (Option<Document>, Diagnostics) {
         let (parsed, diagnostics) = text::parse(file, sources.file(file).text(), production, options.policy());
-        (parsed.map(|parsed| Document { parsed, file, places: Places::Text, folder: None }), diagnostics)
+        (parsed.map(|parsed| Document { parsed, file, places: Places::Text, folder: None, sound: false }), diagnostics)
     }
 
     /// Reads a model of these sources, with the places of all names in its text.
@@ -98,7 +101,11 @@ impl Document {
     ) -> (Option<Document>, Diagnostics, text::TextMarks) {
         let text = sources.file(file).text();
         let (parsed, diagnostics, marks) = text::parse_marked(file, text, options.strict);
-        (parsed.map(|parsed| Document { parsed, file, places: Places::Text, folder: None }), diagnostics, marks)
+        (
+            parsed.map(|parsed| Document { parsed, file, places: Places::Text, folder: None, sound: false }),
+            diagnostics,
+            marks,
+        )
     }
 
     /// Reads a model from protobuf. Messages refer to the file by `name`. Returns a document if there are no
@@ -130,7 +137,10 @@ impl Document {
                     diagnostics.report(Diagnostic::new(Code::OnnxNotUtf8, Self::nowhere(file), message));
                 }
                 let parsed = ParsedText::Model(Box::new(model));
-                (Some(Document { parsed, file, places: Places::Fields(contents), folder: None }), diagnostics)
+                (
+                    Some(Document { parsed, file, places: Places::Fields(contents), folder: None, sound: false }),
+                    diagnostics,
+                )
             }
             Err(error) => {
                 let WireError { message, at } = *error;
@@ -189,6 +199,7 @@ impl Document {
             file,
             places: Places::Fields(Contents::from(Bytes::new())),
             folder: None,
+            sound: true,
         }
     }
 
@@ -218,8 +229,9 @@ impl Document {
 
     /// The same document once more.
     pub(crate) fn copy(&self) -> Document {
-        let Document { parsed, file, places, folder } = self;
-        Document { parsed: parsed.clone(), file: *file, places: places.clone(), folder: folder.clone() }
+        let Document { parsed, file, places, folder, sound } = self;
+        let (parsed, places, folder) = (parsed.clone(), places.clone(), folder.clone());
+        Document { parsed, file: *file, places, folder, sound: *sound }
     }
 
     /// The model; none for a part of a model.
@@ -237,6 +249,14 @@ impl Document {
             ParsedText::Model(model) => Some(model),
             _ => None,
         }
+    }
+
+    /// The document, with its names, to be written.
+    fn written(&self) -> (&ModelNames, EncodedPart<'_>) {
+        if let (true, ParsedText::Model(model)) = (self.sound, &self.parsed) {
+            debug_assert_eq!(assigned_twice(model), None, "a name has two values");
+        }
+        self.part()
     }
 
     /// The document, with its names.
@@ -331,7 +351,11 @@ impl Document {
     /// There is no such input, or a value does not fit it.
     pub fn bind(&mut self, values: &[(String, Tensor)]) -> Result<(), Diagnostics> {
         let at = Self::nowhere(self.file);
-        self.model().map_or(Ok(()), |model| edit::bind(model, values, at))
+        self.model().map_or(Ok(()), |model| {
+            edit::bind(model, values, at)?;
+            edit::raise(model);
+            Ok(())
+        })
     }
 
     /// [`Self::flatten`], and computes what is known before the model runs: operations on constants and on known
@@ -395,8 +419,10 @@ impl Document {
         let file = self.file;
         let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::of(options.policy())) };
         let (mut found, functions) = check::structure(model, file, &self.places, options)?;
-        edit::set_shapes(model, &options.shapes, Self::nowhere(file))?;
+        self.sound = !found.has_errors();
+        edit::set_shapes(model, options, Self::nowhere(file))?;
         found.extend(expand(model, functions, (file, &self.places))?);
+        edit::raise(model);
         Ok(found)
     }
 
@@ -453,13 +479,13 @@ impl Document {
     /// Encodes the document as protobuf. A document that is too long for protobuf, whose messages have at most four
     /// gigabytes, has no bytes.
     pub fn to_protobuf(&self) -> Vec<u8> {
-        let (names, part) = self.part();
+        let (names, part) = self.written();
         protobuf::encode(names, part).unwrap_or_default()
     }
 
     /// Writes the document as protobuf, without having its bytes in memory.
     pub(crate) fn write_protobuf(&self, out: &mut dyn ByteSink) -> io::Result<()> {
-        let (names, part) = self.part();
+        let (names, part) = self.written();
         protobuf::write(names, part, out)?;
         self.unchanged()
     }
@@ -485,7 +511,7 @@ impl Document {
     ///
     /// Parts that the text notation cannot express, each once.
     pub fn to_text(&self, strict: bool) -> Result<(String, Diagnostics), Diagnostics> {
-        let (names, part) = self.part();
+        let (names, part) = self.written();
         let (text, lost) = text::print(names, part);
         let mut diagnostics = Diagnostics::new(strict);
         if let Some(changed) = self.changed() {

@@ -3,6 +3,7 @@
 //! Models are read, changed and written without loss, and are not converted to NNEF graphs. Names, limits, and
 //! diagnostics are those of the rest of the crate.
 
+mod assignment;
 pub(crate) mod check;
 pub(crate) mod contents;
 mod document;

@@ -202,6 +202,9 @@ pub(crate) struct GraphProto {
     pub(crate) outputs: Vec<ValueInfo>,
     pub(crate) value_info: Vec<ValueInfo>,
     pub(crate) rest: Fields,
+    /// Whether operands in it contradict each other, so that it cannot run with the shapes of the inputs. A branch that is
+    /// never taken may do so. What follows from shapes in it decides nothing.
+    pub(crate) cannot_run: bool,
 }
 
 /// The operands and results of a node.

@@ -59,7 +59,8 @@ impl Annotation<'_> {
                 _ => continue,
             };
             for (position, graph) in graphs.iter_mut().enumerate() {
-                if let Some(types) = types.inner.get((index, i, position)) {
+                // With types that contradict each other, programs would refuse the model for a branch that never runs.
+                if let Some(types) = types.inner.get((index, i, position)).filter(|types| !types.contradicts) {
                     with_stack(|| self.graph(graph, types));
                 }
             }

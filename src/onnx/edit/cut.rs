@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::annotate::complete;
+use super::references::References;
 use super::unused;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -25,6 +26,7 @@ pub(in crate::onnx) fn cut(model: &mut ModelProto, at: Location, options: &Optio
         return Ok(());
     }
     let types = infer(model, options);
+    let references = References::of(model).named;
     let ModelProto { graph: Some(graph), names, .. } = model else { return Ok(()) };
     let (named, elsewhere) = (&*graph, |name: &str| inside(names, graph, name));
     let each = |f: &mut dyn FnMut(&str, NameId)| {
@@ -60,7 +62,7 @@ pub(in crate::onnx) fn cut(model: &mut ModelProto, at: Location, options: &Optio
     }
     graph.initializers.retain(|constant| constant.name.is_none_or(|name| !new.contains(&name)));
     rename_results(names, graph, &new);
-    unused::retain_values(graph, &used);
+    unused::retain_values(graph, &used.union(&references).copied().collect());
     Ok(())
 }
 

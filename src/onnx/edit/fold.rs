@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use super::contradictions;
 use super::pure;
+use super::references::References;
 use crate::Options;
 use crate::eval::Budget;
 use crate::graph::dims::Dim;
@@ -32,12 +34,17 @@ const LARGE: usize = 1 << 22;
 /// than before. Functions of the model are left alone: what is known differs between their calls.
 pub(super) fn constants(model: &mut ModelProto, (stores, budget): (&Stores, &Budget), options: &Options) -> bool {
     let types = infer(model, options);
+    let References { variables, .. } = References::of(model);
     let ModelProto { names, graph: Some(graph), opsets, .. } = model else { return false };
+    contradictions::mark(graph, &types.main);
     let imports = Imports::new(names, opsets);
     let uses = counted_uses(&graph.nodes, names.values.len());
     let known = vec![Known::Nothing; names.values.len()];
     let (constants, undo) = (Vec::new(), Vec::new());
-    let mut folding = Folding { names, imports, stores, budget, constants, known, undo, uses, computed: false };
+    let keeps_quantized = !options.internal.computes_quantized;
+    let computed = false;
+    let mut folding =
+        Folding { names, imports, stores, budget, constants, known, undo, uses, variables, keeps_quantized, computed };
     folding.nodes(graph, Some(&types.main));
     folding.computed
 }
@@ -77,6 +84,10 @@ struct Folding<'m> {
     undo: Vec<(NameId, Known)>,
     /// How often nodes use each value, by the number of its name.
     uses: Vec<u32>,
+    /// The values that training changes.
+    variables: FxHashSet<NameId>,
+    /// Whether quantized constants stay quantized.
+    keeps_quantized: bool,
     /// Whether a node was computed whose results do not follow from types.
     computed: bool,
 }
@@ -84,6 +95,9 @@ struct Folding<'m> {
 impl Folding<'_> {
     /// Folds a graph of a node, whose values hide those of the same names around it.
     fn inner(&mut self, graph: &mut GraphProto, types: Option<&GraphTypes>) {
+        if graph.cannot_run {
+            return;
+        }
         let mark = self.undo.len();
         for name in own_names(graph) {
             let before = self.set(name, Known::Nothing);
@@ -114,7 +128,7 @@ impl Folding<'_> {
         let outputs: FxHashSet<NameId> = graph.outputs.iter().filter_map(|output| output.name).collect();
         let first = self.constants.len();
         for constant in std::mem::take(&mut graph.initializers) {
-            match constant.name.filter(|name| !inputs.contains(name)) {
+            match constant.name.filter(|name| !inputs.contains(name) && !self.variables.contains(name)) {
                 Some(name) => self.store(name, constant),
                 None => self.constants.push(constant),
             }
@@ -130,7 +144,9 @@ impl Folding<'_> {
                     with_stack(|| self.inner(inner, types));
                 });
             }
-            let Some((_, version)) = pure::schema_of(self.names, &self.imports, &node) else {
+            let stays = self.keeps_quantized && pure::widens_codes(self.names, &node);
+            let schema = pure::schema_of(self.names, &self.imports, &node).filter(|_| !stays);
+            let Some((_, version)) = schema else {
                 graph.nodes.push(node);
                 continue;
             };
@@ -155,8 +171,7 @@ impl Folding<'_> {
             Known::Stored(index) => self.constants.get(*index as usize)?,
         };
         let count = stored.dims.iter().try_fold(1usize, |all, extent| all.checked_mul(usize::try_from(*extent).ok()?));
-        let value =
-            count.filter(|count| *count <= LARGE).and_then(|_| self.read(stored));
+        let value = count.filter(|count| *count <= LARGE).and_then(|_| self.read(stored));
         let value = value.map(Arc::new);
         self.set(name, value.clone().map_or(Known::Nothing, Known::Read));
         value
@@ -179,6 +194,10 @@ impl Folding<'_> {
         let results = evaluate_node(self.names, node, version, &operands, (self.stores, self.budget)).ok();
         self.budget.forgive();
         let results = results?;
+        // Programs do not agree on the extent where a window is larger than what it moves over.
+        if pure::has_window(self.names, node) && results.iter().any(|result| result.len() == 0) {
+            return None;
+        }
         let added: usize = results.iter().map(|result| result.len()).sum();
         let fits = results.len() >= node.outputs.len() && added <= LARGE && (added <= SMALL || added <= removed);
         // A result is a constant of the model from now on, and as a tensor it is an operand of others.

@@ -2,10 +2,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::contradictions;
+use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::graph::Extent as GivenExtent;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
+use crate::onnx::infer::infer;
 use crate::onnx::inline::each_graph_mut;
 use crate::onnx::model::{
     AttributeValue, Dim as DimProto, Extent, GraphProto, ModelNames, ModelProto, NodeProto, ShapeProto, TensorProto,
@@ -23,21 +26,72 @@ use crate::tensor::Tensor;
 /// # Errors
 ///
 /// There is no such symbol or input, or a shape contradicts the declared one.
-pub(crate) fn set_shapes(model: &mut ModelProto, shapes: &GivenShapes, at: Location) -> Result<(), Diagnostics> {
+pub(crate) fn set_shapes(model: &mut ModelProto, options: &Options, at: Location) -> Result<(), Diagnostics> {
+    let shapes = &options.shapes;
     if shapes.inputs.is_empty() && shapes.symbols.is_empty() {
         return Ok(());
     }
     let mut found = Diagnostics::new(false);
-    let shapes = match shapes.resolved() {
+    let shapes = match implied(model, shapes).resolved() {
         Ok(shapes) => shapes,
         Err(conflict) => {
             found.report(Diagnostic::new(Code::OptionSymbol, at, format!("the options give {conflict}")));
             return Err(found);
         }
     };
+    let has_inner = model.graph.iter().any(|graph| graph.nodes.iter().any(NodeProto::has_graphs));
+    let before = if has_inner { model.graph.clone() } else { None };
     set_symbols(model, &shapes, &mut |message, help| {
         found.report(Diagnostic::new(Code::OptionSymbol, at, message).help_if(help));
     });
+    set_inputs(model, &shapes, at).unwrap_or_else(|refused| found.extend(refused));
+    if found.has_errors() {
+        return Err(found);
+    }
+    if let Some(before) = before {
+        let types = infer(model, options);
+        model.graph.iter_mut().for_each(|graph| contradictions::restore(graph, &before, &types.main));
+    }
+    Ok(())
+}
+
+/// Whether the text of an extent is a symbol: neither an expression on symbols, nor a word for an extent that is not known.
+fn is_symbol(text: &str) -> bool {
+    !matches!(text, "" | "?") && matches!(Dim::of_text(text), dim if dim == Dim::Unknown || dim == Dim::symbol(text))
+}
+
+/// The given shapes with what they say about symbols: an extent that is given for a symbol is its value everywhere.
+fn implied(model: &ModelProto, shapes: &GivenShapes) -> GivenShapes {
+    let mut shapes = shapes.clone();
+    let Some(graph) = &model.graph else { return shapes };
+    let texts = &model.names.texts;
+    let symbols = |input: &ValueInfo| -> Vec<Option<String>> {
+        let Some(TypeForm::Tensor(TensorType { shape: Some(shape), .. })) = input.ty.as_ref().map(|ty| &ty.form) else {
+            return Vec::new();
+        };
+        let symbol = |extent| if let Extent::Symbol(name) = extent { Some(texts.text(name).to_owned()) } else { None };
+        shape.dims.iter().map(|dim| symbol(dim.extent).filter(|text| is_symbol(text))).collect()
+    };
+    let declared: Vec<(&str, Vec<Option<String>>)> =
+        graph.inputs.iter().map(|input| (text_of(&model.names, input.name), symbols(input))).collect();
+    let is_declared = |text: &str| declared.iter().any(|(_, of)| of.iter().flatten().any(|symbol| symbol == text));
+    for (name, given) in &shapes.inputs {
+        let Some((_, of)) = declared.iter().find(|(input, _)| input == name) else { continue };
+        for (symbol, extent) in of.iter().zip(given) {
+            let (Some(symbol), dim) = (symbol, extent.dim()) else { continue };
+            let mut names_others = false;
+            dim.each_symbol(&mut |used| names_others |= is_declared(used));
+            if dim != Dim::Unknown && !names_others {
+                shapes.symbols.push((symbol.clone(), extent.clone()));
+            }
+        }
+    }
+    shapes
+}
+
+/// Writes the given shapes into the types of inputs.
+fn set_inputs(model: &mut ModelProto, shapes: &GivenShapes, at: Location) -> Result<(), Diagnostics> {
+    let mut found = Diagnostics::new(false);
     let ModelProto { names, graph: Some(graph), .. } = model else { return Ok(()) };
     for (name, shape) in &shapes.inputs {
         let result = match find(names, &mut graph.inputs, name) {

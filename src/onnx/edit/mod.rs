@@ -2,11 +2,14 @@
 //! functions for repeated structure.
 
 mod annotate;
+mod contradictions;
 mod cut;
 mod fold;
+mod format;
 mod given;
 mod outline;
 mod pure;
+mod references;
 mod rounds;
 mod share;
 #[cfg(test)]
@@ -15,6 +18,7 @@ mod unused;
 
 pub(super) use annotate::annotate;
 pub(super) use cut::cut;
+pub(super) use format::raise;
 pub(super) use given::{bind, set_shapes};
 pub(super) use outline::outline;
 pub(crate) use pure::is_function;

@@ -11,6 +11,22 @@ const RANDOM: &[&str] =
 /// Operators that draw random numbers in training, where they have an operand that says so.
 const RANDOM_IN_TRAINING: &[(&str, usize)] = &[("Dropout", 2)];
 
+/// Operators that make numbers of the codes of quantized tensors. Their results are several times as large.
+const WIDENING: &[&str] = &["DequantizeLinear"];
+
+/// Operators that move a window over spatial axes.
+const WINDOWS: &[&str] = &["AveragePool", "Conv", "ConvInteger", "DeformConv", "LpPool", "MaxPool", "QLinearConv"];
+
+/// Whether a node makes numbers of the codes of quantized tensors.
+pub(super) fn widens_codes(names: &ModelNames, node: &NodeProto) -> bool {
+    WIDENING.contains(&names.operator(node).1)
+}
+
+/// Whether a node moves a window over its operand.
+pub(super) fn has_window(names: &ModelNames, node: &NodeProto) -> bool {
+    WINDOWS.contains(&names.operator(node).1)
+}
+
 /// The schema of a node and the version of its operator set, if the node is a standard operator without graphs whose
 /// results depend on its operands and attributes only.
 pub(super) fn schema_of(names: &ModelNames, imports: &Imports, node: &NodeProto) -> Option<(&'static Schema, i64)> {

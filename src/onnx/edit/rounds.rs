@@ -1,5 +1,6 @@
 //! Folding: what is known is computed, and control flow that becomes known is expanded, until nothing changes.
 
+use super::contradictions;
 use super::cut;
 use super::fold::constants;
 use super::unused;
@@ -27,23 +28,38 @@ pub(crate) fn fold(
     (stores, limits): (&Stores, Limits),
     options: &Options,
 ) -> Result<Diagnostics, Diagnostics> {
-    // Loops that stay are told about in the end, when all that can be known is.
-    let early = options.clone().with(|options| options.flat = false);
+    // Loops that stay are told about in the end, when all that can be known is. Until then no bound stands for a number of
+    // trips that may become known.
+    let early = options.clone().with(|options| (options.flat, options.max_trips) = (false, None));
     let mut found = Diagnostics::of(options.policy());
     let expanded = expand(model, functions, (file, places), &early)?;
     expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));
     cut(model, Location::new(file, Span::default()), options)?;
     let budget = Budget::new(limits);
+    let early = settled(model, (file, places), (stores, &budget), early)?;
+    if options.max_trips.is_some() {
+        let bounded = early.with(|early| early.max_trips = options.max_trips);
+        settled(model, (file, places), (stores, &budget), bounded)?;
+    }
+    unused::remove(model);
+    contradictions::told(model).into_iter().for_each(|misfit| misfit.report(file, places, &mut found));
+    found.extend(expand_control(model, file, places, options)?.0);
+    Ok(found)
+}
+
+/// Computes what is known and expands the control flow that it decides, until nothing changes. Returns the options.
+fn settled(
+    model: &mut ModelProto,
+    (file, places): (FileId, &Places),
+    (stores, budget): (&Stores, &Budget),
+    options: Options,
+) -> Result<Options, Diagnostics> {
     for _ in 0..ROUNDS {
-        let computed = constants(model, (stores, &budget), &early);
-        let (_, expanded) = expand_control(model, file, places, &early)?;
+        let computed = constants(model, (stores, budget), &options);
+        let (_, expanded) = expand_control(model, file, places, &options)?;
         if !computed && !expanded {
             break;
         }
     }
-    if let Some(graph) = &mut model.graph {
-        unused::remove(&model.names, graph);
-    }
-    found.extend(expand_control(model, file, places, options)?.0);
-    Ok(found)
+    Ok(options)
 }

@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::pure;
+use super::references::References;
 use crate::graph::names::NameId;
 use crate::onnx::inline::{Imports, each_graph_mut, own_names};
 use crate::onnx::model::{
@@ -22,8 +23,10 @@ const HASHED: usize = 64;
 /// Outputs of graphs keep their names, and nodes whose results depend on more than their operands are left alone: random
 /// numbers, operators of other domains, control flow.
 pub(crate) fn share(model: &mut ModelProto) -> u64 {
+    let References { named, .. } = References::of(model);
     let ModelProto { names, graph, functions, opsets, .. } = model;
     let mut sharing = Sharing::new(names, Imports::new(names, opsets));
+    sharing.named = named;
     if let Some(graph) = graph {
         sharing.graph(graph);
     }
@@ -139,6 +142,8 @@ enum Undo {
 struct Sharing<'n> {
     names: &'n ModelNames,
     imports: Imports,
+    /// The values with a reference outside nodes, which are not merged.
+    named: FxHashSet<NameId>,
     /// The visible nodes and constants by their hashes, with the names of their results.
     shared: FxHashMap<u64, Vec<(Shared, Values)>>,
     /// The results of merged nodes, with those that replace them.
@@ -152,6 +157,7 @@ impl<'n> Sharing<'n> {
         Sharing {
             names,
             imports,
+            named: FxHashSet::default(),
             shared: FxHashMap::default(),
             replaced: FxHashMap::default(),
             undo: Vec::new(),
@@ -167,7 +173,8 @@ impl<'n> Sharing<'n> {
             self.undo.push(Undo::Replaced(name, before));
         }
         let ends = graph.inputs.iter().chain(&graph.outputs);
-        let fixed: FxHashSet<NameId> = ends.filter_map(|value| value.name).collect();
+        let mut fixed: FxHashSet<NameId> = ends.filter_map(|value| value.name).collect();
+        fixed.extend(&self.named);
         let constants = std::mem::take(&mut graph.initializers);
         graph.initializers = constants.into_iter().filter(|constant| self.keeps_constant(constant, &fixed)).collect();
         self.nodes(&mut graph.nodes, &fixed);

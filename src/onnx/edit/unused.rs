@@ -2,33 +2,39 @@
 
 use rustc_hash::FxHashSet;
 
+use super::references::References;
 use crate::graph::names::NameId;
 use crate::onnx::inline::{each_graph, each_graph_mut};
-use crate::onnx::model::{GraphProto, ModelNames, NodeProto};
+use crate::onnx::model::{GraphProto, ModelProto, NodeProto};
 use crate::onnx::schema::Schemas;
 use crate::room::with_stack;
 
 /// Removes nodes of standard operators and constants that neither an output of their graph nor a node needs, also in
 /// graphs inside nodes. Nodes of other domains stay: what they do is not known.
-pub(super) fn remove(names: &ModelNames, graph: &mut GraphProto) {
+pub(super) fn remove(model: &mut ModelProto) {
+    let References { named, .. } = References::of(model);
+    let ModelProto { names, graph: Some(graph), .. } = model else { return };
     let schemas = Schemas::new();
     let is_standard = |node: &NodeProto| {
         let (domain, operator) = names.operator(node);
         schemas.has(domain, operator)
     };
-    remove_in(graph, &is_standard);
+    remove_in(graph, &named, &is_standard);
 }
 
-fn remove_in(graph: &mut GraphProto, is_standard: &dyn Fn(&NodeProto) -> bool) {
+/// [`remove`] for a graph; values with a reference outside nodes stay.
+fn remove_in(graph: &mut GraphProto, named: &FxHashSet<NameId>, is_standard: &dyn Fn(&NodeProto) -> bool) {
     let used = retain_nodes(graph, |node, used| {
-        if is_standard(node) && !node.outputs.iter().any(|output| used.contains(output)) {
+        let is_used = |output: &NameId| used.contains(output) || named.contains(output);
+        if is_standard(node) && !node.outputs.iter().any(is_used) {
             return false;
         }
         for attribute in &mut node.attributes {
-            each_graph_mut(&mut attribute.value, &mut |graph| with_stack(|| remove_in(graph, is_standard)));
+            each_graph_mut(&mut attribute.value, &mut |graph| with_stack(|| remove_in(graph, named, is_standard)));
         }
         true
     });
+    let used: FxHashSet<NameId> = used.union(named).copied().collect();
     retain_values(graph, &used);
 }
 

@@ -58,7 +58,10 @@ impl<'m> Inference<'m> {
         if !self.budget.has_visits(self.model) {
             return vec![ValueType::Unknown; graph.outputs.len()];
         }
+        // What a graph in a node contradicts is no concern of the graph around it, which may never run it.
+        let before = self.contradictions;
         let (types, outputs) = self.graph(graph, given);
+        self.contradictions = before;
         inner.retain(|(before, _)| *before != place);
         inner.push((place, types));
         outputs
@@ -74,9 +77,12 @@ impl<'m> Inference<'m> {
             found.push((is_then, self.visit(*graph, &[], inner)));
         }
         if let Some(condition) = condition
-            && let Some((_, taken)) = found.iter().find(|(is_then, _)| *is_then == (condition != 0))
+            && let Some(at) = found.iter().position(|(is_then, _)| *is_then == (condition != 0))
         {
-            return taken.clone();
+            let place = graphs.get(at).map(|graph| graph.0);
+            let taken = inner.iter().find(|(inner, _)| Some(*inner) == place);
+            self.contradictions += u32::from(taken.is_some_and(|(_, types)| types.contradicts));
+            return std::mem::take(&mut found[at].1);
         }
         match &found[..] {
             [(_, a), (_, b)] => a.iter().zip(b).map(|(a, b)| joined(a, b)).collect(),

@@ -32,8 +32,9 @@ fn extent(names: &ModelNames, of: Extent) -> Dim {
     match of {
         Extent::Value(value @ 0..) => Dim::Int(value),
         Extent::Value(_) | Extent::Unknown => Dim::Unknown,
+        // Exporters of Paddle write `?` for each extent that is not known.
         Extent::Symbol(name) => match names.texts.text(name) {
-            "" => Dim::Unknown,
+            "" | "?" => Dim::Unknown,
             text => Dim::symbol(text),
         },
     }

@@ -57,6 +57,7 @@ fn infer_all(
         symbols: FreshSymbols::new(&model.names.texts),
         budget: InferBudget::new(options),
         seen: SeenCalls::default(),
+        contradictions: 0,
         wanted,
         bodies,
     };
@@ -97,6 +98,8 @@ pub(super) struct Inference<'m> {
     pub(super) imports: Vec<Option<Rc<Imports>>>,
     /// The calls that were looked at.
     pub(super) seen: SeenCalls<'m>,
+    /// The number of nodes so far whose operands contradict each other, without those in graphs that may not run.
+    pub(super) contradictions: u32,
     wanted: InferGoal,
     /// The types in functions, if they are wanted.
     pub(super) bodies: Option<FunctionTypes>,
@@ -192,7 +195,11 @@ impl<'m> Inference<'m> {
         if let Some(values) = row.values {
             let _ = values(&mut call);
         }
-        call.results
+        let misfits = row.misfits.is_some_and(|misfits| misfits(&call));
+        let results = std::mem::take(&mut call.results);
+        drop(call);
+        self.contradictions += u32::from(misfits);
+        results
     }
 
     /// The type of an operand of the schema; of an operand that stands for several, the first known type.

@@ -28,10 +28,12 @@ impl<'m> Inference<'m> {
             return results;
         }
         let before = (self.symbols.mark(), self.budget.refused);
+        let contradictions = self.contradictions;
         let results = self.in_body(node, body, &call);
         // New symbols differ from call to call.
         if let Some(key) = key
             && before == (self.symbols.mark(), self.budget.refused)
+            && contradictions == self.contradictions
         {
             self.seen.add(key, call, &results);
         }
@@ -72,7 +74,7 @@ impl<'m> Inference<'m> {
         match &mut self.bodies {
             Some(bodies) => {
                 let values = self.scope.close_function(start);
-                bodies.add(call.function, node, GraphTypes { values, inner });
+                bodies.add(call.function, node, GraphTypes { values, inner, contradicts: false });
             }
             None => self.scope.leave_function(start),
         }

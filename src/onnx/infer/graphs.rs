@@ -56,10 +56,12 @@ impl<'m> Inference<'m> {
         self.inputs(graph, given, &constants);
         let declared = declared_types(graph.outputs.iter().chain(&graph.value_info));
         let mut inner = InnerTable::default();
+        let before = self.contradictions;
         self.nodes(nodes, &declared, &mut inner);
+        let contradicts = self.contradictions > before;
         let outputs = graph.outputs.iter().map(|output| self.scope.type_of(output.name.unwrap_or(NameId::ROOT)));
         let outputs = outputs.collect();
-        (GraphTypes { values: self.scope.close(start), inner }, outputs)
+        (GraphTypes { values: self.scope.close(start), inner, contradicts }, outputs)
     }
 
     /// Infers the results of nodes.

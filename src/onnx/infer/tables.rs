@@ -27,6 +27,8 @@ pub(crate) struct GraphTypes {
     pub(crate) values: TypeTable,
     /// The types in the graphs of attributes.
     pub(crate) inner: InnerTable,
+    /// Whether operands contradict each other: the graph cannot run with these types.
+    pub(crate) contradicts: bool,
 }
 
 /// The types of the graphs in the nodes of a graph, by their places.
@@ -128,7 +130,7 @@ mod tests {
     fn graphs_are_found_by_their_places() {
         let types = |name: usize| {
             let values = TypeTable::new(vec![(NameId::at(name), ValueType::Other)]);
-            GraphTypes { values, inner: InnerTable::default() }
+            GraphTypes { values, ..GraphTypes::default() }
         };
         let mut table = InnerTable::default();
         for (i, place) in [(1, 0, 0), (1, 2, 0), (0, 3, 1), (1, 1, 5), (1, 2, 0)].into_iter().enumerate() {

@@ -95,8 +95,11 @@ impl Expansion<'_> {
             let outer = self.with_default(outer, default, node)?;
             return Ok(Some(AttributeProto { name: attribute.name, reference: Some(outer), ..value.clone() }));
         }
-        if given.is_none() {
-            // Names and calls in a default are those of the function.
+        let is_placed = self.follows_control && value.reference.is_none() && value.value.has_graphs();
+        if given.is_none() || is_placed {
+            // Names and calls in a default are those of the function. So are those in a graph that the call gives: values
+            // of the function hide values around the call, as for a graph that is written in the function.
+            self.check_level(levels(&value.value), node)?;
             let copy = self.attribute_value(&value.value, node, call, imports)?;
             let (kind, rest) = (value.kind, value.rest.clone());
             return Ok(Some(AttributeProto { name: attribute.name, kind, value: copy, reference: None, rest }));
@@ -124,6 +127,7 @@ impl Expansion<'_> {
         let own = own_names(graph);
         let mark = self.known.open();
         self.level += 1;
+        let within = self.flow.enter(graph);
         for name in own {
             let value = self.fresh(call, name);
             self.bindings.bind(name, value);
@@ -159,7 +163,9 @@ impl Expansion<'_> {
             nodes: target.nodes,
             value_info: target.value_info,
             rest: graph.rest.clone(),
+            cannot_run: graph.cannot_run,
         };
+        self.flow.within_contradiction = within;
         self.bindings.leave(scope);
         self.known.undo(mark);
         self.level -= 1;

@@ -2,6 +2,8 @@
 
 mod loops;
 
+pub(super) use loops::used_places;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::charge;
@@ -25,6 +27,9 @@ const SCAN_WITHOUT_BATCHES: i64 = 9;
 
 /// The reason for graphs whose constants are not all ordinary tensors.
 const SPARSE: &str = "it has sparse constants";
+
+/// The reason for what is in a branch that does not fit the shapes of the inputs.
+const CANNOT_RUN: &str = "it is in a graph that cannot run with these shapes";
 
 /// The reason why a node is not expanded.
 pub(super) type Stays = String;
@@ -51,6 +56,7 @@ struct Checkpoint {
     calls: usize,
     names: usize,
     stays: usize,
+    expanded: u64,
     steps: u64,
     known: ScopeMark,
 }
@@ -76,12 +82,16 @@ pub(super) struct ControlFlow {
     tell_stays: bool,
     /// The nodes that could not be expanded.
     pub(super) stays: Vec<NodeFinding>,
+    /// The number of nodes that were expanded.
+    pub(super) expanded: u64,
     /// The number of trips of loops, and of nodes whose copies were discarded.
     steps: u64,
     /// The number of nodes around the current one whose expansion is being tried.
     attempts: u32,
     /// Whether loops stay without being tried, see [`Expansion::within_kept`].
     within_failed: bool,
+    /// Whether nothing is decided, because a graph around the node cannot run.
+    pub(super) within_contradiction: bool,
     /// The names of [`CONTROL`], as far as the model has them.
     operators: [Option<Name>; CONTROL.len()],
 }
@@ -97,6 +107,13 @@ impl ControlFlow {
         let (unroll, tell_stays) = (options.unroll, options.unroll || options.flat);
         let max_trips = options.max_trips.map(|trips| i64::try_from(trips).unwrap_or(i64::MAX));
         ControlFlow { unroll, max_trips, tell_stays, operators, ..ControlFlow::default() }
+    }
+
+    /// Notes that a graph is entered. Returns what [`Self::within_contradiction`] is behind it.
+    pub(super) fn enter(&mut self, graph: &GraphProto) -> bool {
+        let before = self.within_contradiction;
+        self.within_contradiction |= graph.cannot_run;
+        before
     }
 }
 
@@ -133,6 +150,7 @@ impl<'f> Expansion<'f> {
         let steps = checkpoint.steps;
         self.flow.attempts += 1;
         let mut expanded = with_stack(|| match operator {
+            _ if self.flow.within_contradiction => Ok(Err(CANNOT_RUN.to_owned())),
             "If" => self.branch(&flow, call, target, imports),
             "Loop" | "Scan" if !self.flow.unroll => Ok(Err("it is expanded only with --unroll".to_owned())),
             "Loop" | "Scan" if self.flow.within_failed => Ok(Err("it is part of a loop that is kept".to_owned())),
@@ -148,6 +166,7 @@ impl<'f> Expansion<'f> {
         self.flow.attempts -= 1;
         let Err(reason) = expanded else {
             self.known.accept(checkpoint.known);
+            self.flow.expanded += 1;
             self.charge(0, node.heap_bytes(), node.at)?;
             return Ok(Outcome::Expanded);
         };
@@ -158,7 +177,7 @@ impl<'f> Expansion<'f> {
 
     /// Whether loops are unrolled at this place.
     fn tries_loops(&self) -> bool {
-        self.flow.unroll && !self.flow.within_failed
+        self.flow.unroll && !self.flow.within_failed && !self.flow.within_contradiction
     }
 
     /// Reports a node that is not expanded, if that is to be reported.
@@ -189,6 +208,7 @@ impl<'f> Expansion<'f> {
             calls: self.calls.len(),
             names: self.names.values.len(),
             stays: self.flow.stays.len(),
+            expanded: self.flow.expanded,
             steps: self.flow.steps,
             known: self.known.open(),
         }
@@ -202,6 +222,7 @@ impl<'f> Expansion<'f> {
         let discarded = self.charged.undo(to.charged, to.names);
         self.calls.truncate(to.calls);
         self.flow.stays.truncate(to.stays);
+        self.flow.expanded = to.expanded;
         // Most loops that cannot be expanded are refused before anything is copied.
         if self.names.values.len() > to.names {
             self.names.values.truncate(to.names);

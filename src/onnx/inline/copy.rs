@@ -128,9 +128,9 @@ impl<'f> Expansion<'f> {
         Expansion { calls, follows_control, ..self }
     }
 
-    /// The expanded calls, and the control flow nodes that could not be expanded.
-    pub(super) fn into_results(self) -> (Vec<ExpandedCall>, Vec<NodeFinding>) {
-        (self.calls, self.flow.stays)
+    /// The expanded calls, the control flow nodes that could not be expanded, and whether any was.
+    pub(super) fn into_results(self) -> (Vec<ExpandedCall>, Vec<NodeFinding>, bool) {
+        (self.calls, self.flow.stays, self.flow.expanded > 0)
     }
 
     /// Expands the calls in the graph of a model.
@@ -214,10 +214,15 @@ impl<'f> Expansion<'f> {
                 return Ok(());
             }
         }
-        self.within_kept(outcome, |expansion| {
-            node.attributes.iter_mut().try_for_each(|attribute| expansion.kept_graphs(&mut attribute.value, imports))
-        })?;
-        match self.expanded(&node)? {
+        let expanded = self.expanded(&node)?;
+        // The function that gets a graph decides what the names in it mean.
+        if expanded.is_none() || !self.follows_control {
+            self.within_kept(outcome, |expansion| {
+                let mut attributes = node.attributes.iter_mut();
+                attributes.try_for_each(|attribute| expansion.kept_graphs(&mut attribute.value, imports))
+            })?;
+        }
+        match expanded {
             Some(function) => {
                 let attributes = std::mem::take(&mut node.attributes);
                 self.call(&node, function, attributes, target, imports)
@@ -242,7 +247,9 @@ impl<'f> Expansion<'f> {
                 self.known.note_declared(&graph.inputs, &graph.initializers, &graph.value_info);
             }
             let room = graph.nodes.len();
+            let within = self.flow.enter(graph);
             self.nodes((&mut graph.nodes, room), &mut graph.value_info, imports)?;
+            self.flow.within_contradiction = within;
             self.known.undo(mark);
         }
         self.level -= 1;

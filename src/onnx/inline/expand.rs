@@ -32,7 +32,7 @@ pub(crate) fn expand(
     let (unknown, wanted) = named::check(model, options);
     let functions = std::mem::take(&mut model.functions);
     let expanded = expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]);
-    let expanded = expanded.and_then(|stays| unrolled(model, stays, options));
+    let expanded = expanded.and_then(|(stays, _)| unrolled(model, stays, options));
     let mut diagnostics = Diagnostics::of(options.policy());
     let (mut found, mut accepted) = match expanded {
         Ok((stays, _)) => (stays, !options.flat),
@@ -45,8 +45,7 @@ pub(crate) fn expand(
             Err(errors) => (found, accepted) = (errors, false),
         }
     }
-    let names = &mut model.names;
-    names.values.resolve(&names.texts, &Default::default());
+    settle_names(model);
     report(unknown.into_iter().chain(found), (file, places), options, &mut diagnostics);
     if accepted { Ok(diagnostics) } else { Err(diagnostics) }
 }
@@ -63,28 +62,37 @@ pub(in crate::onnx) fn expand_control(
     places: &Places,
     options: &Options,
 ) -> Result<(Diagnostics, bool), Diagnostics> {
-    let before = model.calls.len();
+    let names = model.names.values.len();
     let expanded = match has_control(&model.names) {
         true => {
             let functions = std::mem::take(&mut model.functions);
             Functions::expanding(&model.names, &functions, |_| false)
                 .and_then(|table| expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]))
         }
-        false => Ok(Vec::new()),
+        false => Ok((Vec::new(), false)),
     };
-    let expanded = expanded.and_then(|stays| unrolled(model, stays, options));
-    if model.calls.len() != before {
-        let names = &mut model.names;
-        names.values.resolve(&names.texts, &Default::default());
+    let expanded = expanded.and_then(|(stays, expanded)| {
+        let (stays, unrolled) = unrolled(model, stays, options)?;
+        Ok((stays, expanded || unrolled))
+    });
+    // Copies have names of their own, also those of branches and trips, which are no calls.
+    if model.names.values.len() != names {
+        settle_names(model);
     }
     let mut diagnostics = Diagnostics::of(options.policy());
-    let (found, accepted, unrolled) = match expanded {
-        Ok((stays, unrolled)) => (stays, !options.flat, unrolled),
+    let (found, accepted, expanded) = match expanded {
+        Ok((stays, expanded)) => (stays, !options.flat, expanded),
         Err(found) => (found, false, false),
     };
     let accepted = accepted || found.is_empty();
     report(found, (file, places), options, &mut diagnostics);
-    if accepted { Ok((diagnostics, unrolled || model.calls.len() != before)) } else { Err(diagnostics) }
+    if accepted { Ok((diagnostics, expanded)) } else { Err(diagnostics) }
+}
+
+/// Makes the names of copies distinct, after nodes were copied.
+fn settle_names(model: &mut ModelProto) {
+    let names = &mut model.names;
+    names.values.resolve(&names.texts, &Default::default());
 }
 
 /// Replaces recurrent layers by their steps where that is possible. Adds those that stay to the control flow that stays,
@@ -137,14 +145,14 @@ pub(in crate::onnx) fn expand_bodies(
     expand_all(model, &functions, (&table, false), options).map(drop).map_err(|found| vec![*found])
 }
 
-/// Expands the selected calls and, if that is wanted, known control flow. Returns the control
-/// flow nodes that could not be expanded.
+/// Expands the selected calls and, if that is wanted, known control flow. Returns the control flow nodes that could not be
+/// expanded, and whether any was.
 fn expand_all(
     model: &mut ModelProto,
     functions: &[FunctionProto],
     (table, follows_control): (&Functions, bool),
     options: &Options,
-) -> Expand<Vec<NodeFinding>> {
+) -> Expand<(Vec<NodeFinding>, bool)> {
     let in_training = training::called(&model.names, table, &model.rest);
     let stays = |i: usize| !table.expanded[i] || in_training[i];
     let kept_nodes = functions.iter().enumerate().filter(|(i, _)| stays(*i)).map(|(_, function)| &function.nodes[..]);
@@ -171,10 +179,10 @@ fn expand_all(
         }
         kept.push(function);
     }
-    let (calls, stays) = expansion.into_results();
+    let (calls, stays, expanded) = expansion.into_results();
     (model.calls, model.functions) = (calls, kept);
     if !twice.is_empty() {
         defaults::give_twice(model, &twice, |names, node| table.called(names, node).ok().flatten());
     }
-    Ok(stays)
+    Ok((stays, expanded))
 }

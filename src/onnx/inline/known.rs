@@ -19,10 +19,18 @@ pub(super) enum Scalar {
     Bool(bool),
 }
 
+/// A single value that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct KnownScalar {
+    value: Scalar,
+    /// Whether it is the value in any case; else only if the trip of the loop around it takes place.
+    is_certain: bool,
+}
+
 /// What is known about a value.
 #[derive(Debug, Default)]
 struct Facts {
-    scalar: Option<Scalar>,
+    scalar: Option<KnownScalar>,
     /// Extents by axis; each is stored also for the negative axis, counted from the end.
     extents: FxHashMap<i64, i64>,
 }
@@ -30,7 +38,7 @@ struct Facts {
 /// What was known before a change.
 #[derive(Debug)]
 enum Before {
-    Scalar(Option<Scalar>),
+    Scalar(Option<KnownScalar>),
     Extent(i64, Option<i64>),
     All(Facts),
 }
@@ -59,6 +67,12 @@ enum Meaning {
 /// A scope: the number of changes before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScopeMark(usize);
+
+impl KnownScalar {
+    fn certain(value: Scalar) -> Self {
+        KnownScalar { value, is_certain: true }
+    }
+}
 
 type Fold = fn(&[Scalar]) -> Option<Scalar>;
 
@@ -115,7 +129,7 @@ impl Known {
         for tensor in initializers {
             let Some(name) = tensor.name.filter(|name| !given.contains(name)) else { continue };
             self.note_shape(name, tensor.dims.iter().map(|extent| Some(*extent)));
-            self.set_scalar(name, single(tensor));
+            self.set_scalar(name, single(tensor).map(KnownScalar::certain));
         }
         inputs.iter().chain(types).for_each(|value| self.note_type(value));
     }
@@ -184,16 +198,31 @@ impl Known {
         }
     }
 
-    fn set_scalar(&mut self, name: NameId, value: Option<Scalar>) {
-        if name != NameId::ROOT && self.scalar(name) != value {
+    fn set_scalar(&mut self, name: NameId, value: Option<KnownScalar>) {
+        if name != NameId::ROOT && self.known_scalar(name) != value {
             let before = std::mem::replace(&mut self.facts.entry(name).or_default().scalar, value);
             self.changed(name, Before::Scalar(before));
         }
     }
 
+    /// Records the value that a name has if the trip of the loop around it takes place: what follows from it decides
+    /// branches, since results of other trips are not used, but not how often something is done.
+    pub(super) fn assume(&mut self, name: NameId, value: Scalar) {
+        self.set_scalar(name, Some(KnownScalar { value, is_certain: false }));
+    }
+
+    fn known_scalar(&self, name: NameId) -> Option<KnownScalar> {
+        self.facts.get(&name)?.scalar
+    }
+
     /// The value with a name.
     pub(super) fn scalar(&self, name: NameId) -> Option<Scalar> {
-        self.facts.get(&name)?.scalar
+        Some(self.known_scalar(name)?.value)
+    }
+
+    /// Whether a value is known in any case.
+    pub(super) fn is_certain(&self, name: NameId) -> bool {
+        self.known_scalar(name).is_some_and(|known| known.is_certain)
     }
 
     /// The integer with a name.
@@ -247,7 +276,8 @@ impl Known {
 
     /// Records the result of a node if its operands are known. Extents are those of declared types.
     pub(super) fn note(&mut self, names: &ModelNames, node: &NodeProto) {
-        let value = self.folded(names, node);
+        let is_certain = node.inputs.iter().all(|input| self.is_certain(*input));
+        let value = self.folded(names, node).map(|value| KnownScalar { value, is_certain });
         for (i, &output) in node.outputs.iter().enumerate() {
             self.set_scalar(output, value.filter(|_| i == 0));
         }

@@ -1,12 +1,12 @@
 //! Unrolls loops whose trips are not known, up to a bound: after the last trip, a predicate keeps the values of the state.
 
-use super::control::{Flow, Stays};
+use super::control::{Flow, Stays, used_places};
 use super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
 use super::known::Scalar;
 use super::opsets::Imports;
 use crate::graph::names::NameId;
 use crate::onnx::model::{AttributeValue, Extent, GraphProto, NodeProto, ShapeProto, TypeForm, ValueInfo, Values};
-use crate::onnx::types::AttributeType;
+use crate::onnx::types::{AttributeType, ElementType};
 
 /// A loop whose trips are bounded.
 struct BoundedLoop<'n> {
@@ -52,15 +52,15 @@ impl Expansion<'_> {
             Ok(parts) => parts,
             Err(reason) => return Ok(Err(reason)),
         };
-        let count = flow.input(0).map(|trips| (trips, self.known.int(trips)));
-        let goes_on = flow.input(1).map(|condition| (condition, self.known.bool(condition)));
-        let most = count.and_then(|(_, known)| known).map_or(bound, |known| known.clamp(0, bound));
+        let count = flow.input(0).and_then(|trips| self.known.int(trips));
+        let goes_on = flow.input(1).and_then(|condition| self.known.bool(condition));
+        let most = count.map_or(bound, |known| known.clamp(0, bound));
         let of = BoundedLoop {
             node: flow.node,
             body,
-            trips: count.filter(|(_, known)| known.is_none()).map(|(trips, _)| trips),
-            condition: goes_on.filter(|(_, known)| known.is_none()).map(|(condition, _)| condition),
-            bound: if goes_on.is_some_and(|(_, known)| known == Some(false)) { 0 } else { most },
+            trips: flow.input(0).filter(|trips| !self.known.is_certain(*trips)),
+            condition: flow.input(1).filter(|condition| !self.known.is_certain(*condition)),
+            bound: if goes_on == Some(false) { 0 } else { most },
             collects: flow.outputs.iter().skip(state.len()).any(|output| *output != NameId::ROOT),
         };
         let version = imports.version(self.names, None);
@@ -155,6 +155,8 @@ impl Expansion<'_> {
             Some(condition) => Some(self.squeezed(condition, ("alive", 0), call, target)?),
             None => None,
         };
+        let places = used_places(body);
+        let mut given = Values::new();
         for trip in 0..of.bound {
             self.check_trips(trip, of.node)?;
             let call = &InlinedCall { ordinal: trip as u32 + 1, ..*call };
@@ -165,12 +167,19 @@ impl Expansion<'_> {
                 self.operation("Less", (&[number, trips], more), Vec::new(), call, target)?;
                 alive = Some(self.both(alive, more, call, target)?);
             }
-            let places = [body.inputs[0].name, body.inputs[1].name].map(|name| name.unwrap_or(NameId::ROOT));
             let mut operands = Values::new();
             for (place, value) in places.into_iter().zip([Scalar::Int(trip), Scalar::Bool(true)]) {
-                operands.push(if place == NameId::ROOT { place } else { self.constant(value, place, call, target)? });
+                operands.push(match place {
+                    Some(name) => self.constant(value, name, call, target)?,
+                    None => NameId::ROOT,
+                });
             }
             operands.extend(state.iter().copied());
+            if let Some(alive) = alive.filter(|_| trip > 0) {
+                self.hold(body, alive, (&mut operands, &given), call, target)?;
+                operands.first().into_iter().for_each(|number| self.known.assume(*number, Scalar::Int(trip)));
+            }
+            given.clone_from(&operands);
             let results = self.splice(body, &operands, None, call, target, imports)?;
             if of.collects {
                 self.collect(&mut made.collected, &results[1 + count..], of.node)?;
@@ -187,6 +196,26 @@ impl Expansion<'_> {
             }
         }
         Ok(Ok(BoundedTrips { state, ..made }))
+    }
+
+    /// Replaces integers that a trip gets by those of the trip before, if the trip does not take place: they may be
+    /// indices of items, which exist only for trips that take place.
+    fn hold(
+        &mut self,
+        body: &GraphProto,
+        alive: NameId,
+        (operands, before): (&mut Values, &Values),
+        call: &InlinedCall,
+        target: &mut CopyTarget,
+    ) -> Expand<()> {
+        for (i, (value, old)) in operands.iter_mut().zip(before).enumerate() {
+            if *value != NameId::ROOT && *value != *old && body.inputs.get(i).is_some_and(is_integer) {
+                let held = self.made(&format!("held{i}"), call);
+                self.operation("Where", (&[alive, *value, *old], held), Vec::new(), call, target)?;
+                *value = held;
+            }
+        }
+        Ok(())
     }
 
     /// The state after a trip: the new one if the trip takes place.
@@ -240,6 +269,15 @@ impl Expansion<'_> {
         self.operation("And", (&[alive, condition], both), Vec::new(), call, target)?;
         Ok(both)
     }
+}
+
+/// Whether a value may be a tensor of integers.
+fn is_integer(value: &ValueInfo) -> bool {
+    let element = match value.ty.as_ref().map(|ty| &ty.form) {
+        Some(TypeForm::Tensor(of)) => of.element.and_then(ElementType::numbered),
+        _ => None,
+    };
+    element.is_none_or(|element| element.name.contains("int"))
 }
 
 /// Whether two values have the same declared shape.

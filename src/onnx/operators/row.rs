@@ -22,6 +22,8 @@ pub(crate) struct OperatorRow {
     pub(crate) types: InferRule,
     /// The items of the results, if they follow from the items or the shapes of operands.
     pub(crate) values: Option<InferRule>,
+    /// Whether the known shapes of operands do not go together.
+    pub(crate) misfits: Option<fn(&InferCall) -> bool>,
     /// What computes the results. Operators with graphs are run by the interpreter.
     pub(crate) kernel: Option<NodeKernel>,
 }
@@ -29,12 +31,17 @@ pub(crate) struct OperatorRow {
 impl OperatorRow {
     /// A row for an operator whose values are not followed.
     pub(super) const fn new(domain: &'static str, name: &'static str, types: InferRule) -> Self {
-        OperatorRow { domain, name, types, values: None, kernel: None }
+        OperatorRow { domain, name, types, values: None, misfits: None, kernel: None }
     }
 
     /// The row with a rule for items.
     pub(super) const fn valued(self, values: InferRule) -> Self {
         OperatorRow { values: Some(values), ..self }
+    }
+
+    /// The row with a rule for operands that do not go together.
+    pub(super) const fn refuses(self, misfits: fn(&InferCall) -> bool) -> Self {
+        OperatorRow { misfits: Some(misfits), ..self }
     }
 
     /// The row with a kernel, in builds that have kernels.

@@ -5,8 +5,8 @@ use crate::dictionary::{Arith, erf};
 use crate::onnx::infer::InferCall;
 use crate::onnx::infer::rules::elementwise::{broadcasting, same};
 use crate::onnx::infer::rules::{
-    arithmetic, arrange, attention, cast, elementwise, image, learning, loss, matrix, normalize, optional, reduce,
-    select, sequence, signal, source, text, training, window,
+    arithmetic, arrange, attention, cast, elementwise, image, learning, loss, matrix, misfits, normalize, optional,
+    reduce, select, sequence, signal, source, text, training, window,
 };
 use crate::onnx::run::kernels as k;
 use std::cmp::Ordering;
@@ -37,9 +37,15 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("Abs", same).valued(arithmetic::abs).runs(|call| k::elementwise::number(call, f64::abs, |x| x.wrapping_abs())),
     onnx("Acos", same).runs(|call| k::elementwise::float(call, f64::acos)),
     onnx("Acosh", same).runs(|call| k::elementwise::float(call, f64::acosh)),
-    onnx("Add", broadcasting).valued(arithmetic::add).runs(|call| k::elementwise::arithmetic(call, Arith::Add)),
+    onnx("Add", broadcasting)
+        .refuses(misfits::broadcast)
+        .valued(arithmetic::add)
+        .runs(|call| k::elementwise::arithmetic(call, Arith::Add)),
     onnx("AffineGrid", image::affine_grid).runs(k::sample::affine_grid),
-    onnx("And", broadcasting).valued(arithmetic::and).runs(|call| k::elementwise::logic(call, |a, b| a && b)),
+    onnx("And", broadcasting)
+        .refuses(misfits::broadcast)
+        .valued(arithmetic::and)
+        .runs(|call| k::elementwise::logic(call, |a, b| a && b)),
     onnx("ArgMax", reduce::arg).runs(|call| k::reduce::arg(call, true)),
     onnx("ArgMin", reduce::arg).runs(|call| k::reduce::arg(call, false)),
     onnx("Asin", same).runs(|call| k::elementwise::float(call, f64::asin)),
@@ -51,11 +57,11 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("BatchNormalization", normalize::batch).runs(k::normalize::batch_normalization),
     onnx("Bernoulli", source::typed_like),
     onnx("BitCast", cast::cast).runs(k::cast::bit_cast),
-    onnx("BitShift", broadcasting).runs(k::elementwise::shift),
-    onnx("BitwiseAnd", broadcasting).runs(|call| k::elementwise::bits(call, |a, b| a & b)),
+    onnx("BitShift", broadcasting).refuses(misfits::broadcast).runs(k::elementwise::shift),
+    onnx("BitwiseAnd", broadcasting).refuses(misfits::broadcast).runs(|call| k::elementwise::bits(call, |a, b| a & b)),
     onnx("BitwiseNot", same).runs(|call| k::elementwise::number(call, |x| x, |x| !x)),
-    onnx("BitwiseOr", broadcasting).runs(|call| k::elementwise::bits(call, |a, b| a | b)),
-    onnx("BitwiseXor", broadcasting).runs(|call| k::elementwise::bits(call, |a, b| a ^ b)),
+    onnx("BitwiseOr", broadcasting).refuses(misfits::broadcast).runs(|call| k::elementwise::bits(call, |a, b| a | b)),
+    onnx("BitwiseXor", broadcasting).refuses(misfits::broadcast).runs(|call| k::elementwise::bits(call, |a, b| a ^ b)),
     onnx("BlackmanWindow", source::window).runs(k::signal::blackman),
     onnx("Cast", cast::cast).valued(cast::cast_items).runs(k::cast::cast),
     onnx("CastLike", cast::cast_like).valued(cast::cast_items).runs(k::cast::cast_like),
@@ -66,14 +72,14 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("Clip", same).runs(k::elementwise::clip),
     onnx("Col2Im", arrange::col2im).runs(k::conv_transpose::col2im),
     onnx("Compress", select::compress).runs(k::index::compress),
-    onnx("Concat", arrange::concat).valued(arrange::concat_items).runs(k::layout::concat),
+    onnx("Concat", arrange::concat).refuses(misfits::concat).valued(arrange::concat_items).runs(k::layout::concat),
     onnx("ConcatFromSequence", sequence::concat).runs(k::sequence::concat),
     onnx("Constant", source::constant).valued(source::constant_items).runs(k::constants::constant),
     onnx("ConstantOfShape", source::constant_of_shape)
         .valued(source::filled_items)
         .runs(k::constants::constant_of_shape),
-    onnx("Conv", window::conv).runs(k::conv::conv),
-    onnx("ConvInteger", window::conv).runs(k::conv::conv_integer),
+    onnx("Conv", window::conv).refuses(misfits::conv).runs(k::conv::conv),
+    onnx("ConvInteger", window::conv).refuses(misfits::conv).runs(k::conv::conv_integer),
     onnx("ConvTranspose", window::conv_transpose).runs(k::conv_transpose::conv_transpose),
     onnx("Cos", same).runs(|call| k::elementwise::float(call, f64::cos)),
     onnx("Cosh", same).runs(|call| k::elementwise::float(call, f64::cosh)),
@@ -84,31 +90,39 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("DepthToSpace", arrange::depth_to_space).runs(k::layout::depth_to_space),
     onnx("DequantizeLinear", normalize::dequantize).runs(k::quantize::dequantize),
     onnx("Det", matrix::det).runs(k::linear::determinant),
-    onnx("Div", broadcasting).valued(arithmetic::div).runs(|call| k::elementwise::arithmetic(call, Arith::Div)),
+    onnx("Div", broadcasting)
+        .refuses(misfits::broadcast)
+        .valued(arithmetic::div)
+        .runs(|call| k::elementwise::arithmetic(call, Arith::Div)),
     onnx("Dropout", elementwise::all_same).runs(k::elementwise::dropout),
     onnx("DynamicQuantizeLinear", normalize::dynamic_quantize).runs(k::quantize::dynamic_quantize),
     onnx("Einsum", matrix::einsum).runs(k::einsum::einsum),
     onnx("Elu", same).runs(k::elementwise::elu),
-    onnx("Equal", broadcasting).valued(arithmetic::equal).runs(|call| k::elementwise::compare(call, Ordering::is_eq)),
+    onnx("Equal", broadcasting)
+        .refuses(misfits::broadcast)
+        .valued(arithmetic::equal)
+        .runs(|call| k::elementwise::compare(call, Ordering::is_eq)),
     onnx("Erf", same).runs(|call| k::elementwise::float(call, erf)),
     onnx("Exp", same).runs(|call| k::elementwise::float(call, f64::exp)),
-    onnx("Expand", arrange::expand).valued(arithmetic::expanded).runs(k::layout::expand),
+    onnx("Expand", arrange::expand).refuses(misfits::expand).valued(arithmetic::expanded).runs(k::layout::expand),
     onnx("EyeLike", source::typed_like).runs(k::constants::eye_like),
     onnx("Flatten", arrange::flatten).valued(arithmetic::same_items).runs(k::layout::flatten),
     onnx("Floor", same).runs(|call| k::elementwise::float(call, f64::floor)),
-    onnx("GRU", attention::recurrent).runs(k::recurrent::gru),
-    onnx("Gather", select::gather).valued(select::gather_items).runs(k::index::gather),
+    onnx("GRU", attention::recurrent).refuses(misfits::recurrent).runs(k::recurrent::gru),
+    onnx("Gather", select::gather).refuses(misfits::gather).valued(select::gather_items).runs(k::index::gather),
     onnx("GatherElements", select::gather_elements).runs(k::index::gather_elements),
     onnx("GatherND", select::gather_nd).runs(k::index::gather_nd),
     onnx("Gelu", same).runs(k::elementwise::gelu),
-    onnx("Gemm", matrix::gemm).runs(k::linear::gemm),
+    onnx("Gemm", matrix::gemm).refuses(misfits::gemm).runs(k::linear::gemm),
     onnx("GlobalAveragePool", reduce::global).runs(k::pool::global_average_pool),
     onnx("GlobalLpPool", reduce::global).runs(k::pool::global_lp_pool),
     onnx("GlobalMaxPool", reduce::global).runs(k::pool::global_max_pool),
     onnx("Greater", broadcasting)
+        .refuses(misfits::broadcast)
         .valued(arithmetic::greater)
         .runs(|call| k::elementwise::compare(call, Ordering::is_gt)),
     onnx("GreaterOrEqual", broadcasting)
+        .refuses(misfits::broadcast)
         .valued(arithmetic::greater_or_equal)
         .runs(|call| k::elementwise::compare(call, Ordering::is_ge)),
     onnx("GridSample", image::grid_sample).runs(k::sample::grid_sample),
@@ -125,32 +139,45 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("IsInf", same).runs(k::elementwise::is_infinite),
     onnx("IsNaN", same).runs(|call| k::elementwise::truths(call, f64::is_nan)),
     onnx("LRN", same).runs(k::pool::local_response),
-    onnx("LSTM", attention::recurrent).runs(k::recurrent::lstm),
+    onnx("LSTM", attention::recurrent).refuses(misfits::recurrent).runs(k::recurrent::lstm),
     onnx("LayerNormalization", normalize::layer).runs(k::normalize::layer_normalization),
     onnx("LeakyRelu", same).runs(k::elementwise::leaky_relu),
-    onnx("Less", broadcasting).valued(arithmetic::less).runs(|call| k::elementwise::compare(call, Ordering::is_lt)),
+    onnx("Less", broadcasting)
+        .refuses(misfits::broadcast)
+        .valued(arithmetic::less)
+        .runs(|call| k::elementwise::compare(call, Ordering::is_lt)),
     onnx("LessOrEqual", broadcasting)
+        .refuses(misfits::broadcast)
         .valued(arithmetic::less_or_equal)
         .runs(|call| k::elementwise::compare(call, Ordering::is_le)),
     onnx("LinearAttention", attention::linear_attention).runs(k::linear_attention::linear_attention),
     onnx("Log", same).runs(|call| k::elementwise::float(call, f64::ln)),
-    onnx("LogSoftmax", same).runs(k::reduce::log_softmax),
+    onnx("LogSoftmax", same).refuses(misfits::axis_of).runs(k::reduce::log_softmax),
     onnx("Loop", not_followed),
     onnx("LpNormalization", same).runs(k::normalize::lp_normalization),
     onnx("LpPool", window::pool).runs(k::pool::lp_pool),
-    onnx("MatMul", matrix::matmul).runs(k::linear::matmul),
-    onnx("MatMulInteger", matrix::matmul).runs(k::quantize::matmul_integer),
-    onnx("Max", broadcasting).valued(arithmetic::max).runs(|call| k::elementwise::variadic(call, Arith::Max)),
+    onnx("MatMul", matrix::matmul).refuses(misfits::matmul).runs(k::linear::matmul),
+    onnx("MatMulInteger", matrix::matmul).refuses(misfits::matmul).runs(k::quantize::matmul_integer),
+    onnx("Max", broadcasting)
+        .refuses(misfits::broadcast)
+        .valued(arithmetic::max)
+        .runs(|call| k::elementwise::variadic(call, Arith::Max)),
     onnx("MaxPool", window::pool).runs(k::pool::max_pool),
     onnx("MaxRoiPool", window::max_roi_pool).runs(k::sample::max_roi_pool),
     onnx("MaxUnpool", window::unpool).runs(k::pool::max_unpool),
-    onnx("Mean", broadcasting).runs(k::elementwise::mean),
+    onnx("Mean", broadcasting).refuses(misfits::broadcast).runs(k::elementwise::mean),
     onnx("MeanVarianceNormalization", same).runs(k::normalize::mean_variance),
     onnx("MelWeightMatrix", source::mel_weights).runs(k::signal::mel_weights),
-    onnx("Min", broadcasting).valued(arithmetic::min).runs(|call| k::elementwise::variadic(call, Arith::Min)),
+    onnx("Min", broadcasting)
+        .refuses(misfits::broadcast)
+        .valued(arithmetic::min)
+        .runs(|call| k::elementwise::variadic(call, Arith::Min)),
     onnx("Mish", same).runs(|call| k::elementwise::float(call, |x| x * k::elementwise::softplus(x).tanh())),
-    onnx("Mod", broadcasting).valued(arithmetic::modulo).runs(k::elementwise::modulo),
-    onnx("Mul", broadcasting).valued(arithmetic::mul).runs(|call| k::elementwise::arithmetic(call, Arith::Mul)),
+    onnx("Mod", broadcasting).refuses(misfits::broadcast).valued(arithmetic::modulo).runs(k::elementwise::modulo),
+    onnx("Mul", broadcasting)
+        .refuses(misfits::broadcast)
+        .valued(arithmetic::mul)
+        .runs(|call| k::elementwise::arithmetic(call, Arith::Mul)),
     onnx("Multinomial", source::multinomial),
     onnx("Neg", same).valued(arithmetic::neg).runs(|call| k::elementwise::number(call, |x| -x, |x| x.wrapping_neg())),
     onnx("NegativeLogLikelihoodLoss", loss::loss).runs(k::loss::negative_log_likelihood),
@@ -161,36 +188,57 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("Optional", optional::optional).runs(k::sequence::optional),
     onnx("OptionalGetElement", optional::get_element).runs(k::sequence::element),
     onnx("OptionalHasElement", sequence::scalar).runs(k::sequence::has_element),
-    onnx("Or", broadcasting).valued(arithmetic::or).runs(|call| k::elementwise::logic(call, |a, b| a || b)),
+    onnx("Or", broadcasting)
+        .refuses(misfits::broadcast)
+        .valued(arithmetic::or)
+        .runs(|call| k::elementwise::logic(call, |a, b| a || b)),
     onnx("PRelu", same).runs(k::elementwise::prelu),
     onnx("Pad", arrange::pad).runs(k::layout::pad),
-    onnx("Pow", broadcasting).runs(k::elementwise::power),
+    onnx("Pow", broadcasting).refuses(misfits::broadcast).runs(k::elementwise::power),
     onnx("QLinearConv", window::quantized_conv).runs(k::conv::qlinear_conv),
     onnx("QLinearMatMul", matrix::quantized_matmul).runs(k::quantize::qlinear_matmul),
     onnx("QuantizeLinear", normalize::quantize).runs(k::quantize::quantize),
     onnx("RMSNormalization", same).runs(k::normalize::rms_normalization),
-    onnx("RNN", attention::recurrent).runs(k::recurrent::rnn),
+    onnx("RNN", attention::recurrent).refuses(misfits::recurrent).runs(k::recurrent::rnn),
     onnx("RandomNormal", source::random),
     onnx("RandomNormalLike", source::typed_like),
     onnx("RandomUniform", source::random),
     onnx("RandomUniformLike", source::typed_like),
     onnx("Range", source::range).valued(source::range_items).runs(k::constants::range),
     onnx("Reciprocal", same).runs(|call| k::elementwise::float(call, |x| 1.0 / x)),
-    onnx("ReduceL1", reduce::reduce).runs(|call| k::reduce::reduce(call, 18, &k::reduce::L1)),
-    onnx("ReduceL2", reduce::reduce).runs(|call| k::reduce::reduce(call, 18, &k::reduce::L2)),
-    onnx("ReduceLogSum", reduce::reduce).runs(|call| k::reduce::reduce(call, 18, &k::reduce::LOG_OF_SUM)),
-    onnx("ReduceLogSumExp", reduce::reduce).runs(|call| k::reduce::reduce(call, 18, &k::reduce::LOG_OF_EXPONENTIALS)),
-    onnx("ReduceMax", reduce::reduce).valued(reduce::max).runs(|call| k::reduce::reduce(call, 18, &k::reduce::MAX)),
-    onnx("ReduceMean", reduce::reduce).runs(|call| k::reduce::reduce(call, 18, &k::reduce::MEAN)),
-    onnx("ReduceMin", reduce::reduce).valued(reduce::min).runs(|call| k::reduce::reduce(call, 18, &k::reduce::MIN)),
+    onnx("ReduceL1", reduce::reduce).refuses(misfits::reduced).runs(|call| k::reduce::reduce(call, 18, &k::reduce::L1)),
+    onnx("ReduceL2", reduce::reduce).refuses(misfits::reduced).runs(|call| k::reduce::reduce(call, 18, &k::reduce::L2)),
+    onnx("ReduceLogSum", reduce::reduce)
+        .refuses(misfits::reduced)
+        .runs(|call| k::reduce::reduce(call, 18, &k::reduce::LOG_OF_SUM)),
+    onnx("ReduceLogSumExp", reduce::reduce)
+        .refuses(misfits::reduced)
+        .runs(|call| k::reduce::reduce(call, 18, &k::reduce::LOG_OF_EXPONENTIALS)),
+    onnx("ReduceMax", reduce::reduce)
+        .refuses(misfits::reduced)
+        .valued(reduce::max)
+        .runs(|call| k::reduce::reduce(call, 18, &k::reduce::MAX)),
+    onnx("ReduceMean", reduce::reduce)
+        .refuses(misfits::reduced)
+        .runs(|call| k::reduce::reduce(call, 18, &k::reduce::MEAN)),
+    onnx("ReduceMin", reduce::reduce)
+        .refuses(misfits::reduced)
+        .valued(reduce::min)
+        .runs(|call| k::reduce::reduce(call, 18, &k::reduce::MIN)),
     onnx("ReduceProd", reduce::reduce)
+        .refuses(misfits::reduced)
         .valued(reduce::product)
         .runs(|call| k::reduce::reduce(call, 18, &k::reduce::PRODUCT)),
-    onnx("ReduceSum", reduce::reduce).valued(reduce::sum).runs(|call| k::reduce::reduce(call, 13, &k::reduce::SUM)),
-    onnx("ReduceSumSquare", reduce::reduce).runs(|call| k::reduce::reduce(call, 18, &k::reduce::SUM_OF_SQUARES)),
+    onnx("ReduceSum", reduce::reduce)
+        .refuses(misfits::reduced)
+        .valued(reduce::sum)
+        .runs(|call| k::reduce::reduce(call, 13, &k::reduce::SUM)),
+    onnx("ReduceSumSquare", reduce::reduce)
+        .refuses(misfits::reduced)
+        .runs(|call| k::reduce::reduce(call, 18, &k::reduce::SUM_OF_SQUARES)),
     onnx("RegexFullMatch", same).runs(k::text::regex_full_match),
     onnx("Relu", same).runs(|call| k::elementwise::number(call, |x| if x < 0.0 { 0.0 } else { x }, |x| x.max(0))),
-    onnx("Reshape", arrange::reshape).valued(arithmetic::same_items).runs(k::layout::reshape),
+    onnx("Reshape", arrange::reshape).refuses(misfits::reshape).valued(arithmetic::same_items).runs(k::layout::reshape),
     onnx("Resize", image::resize).runs(k::resize::resize),
     onnx("ReverseSequence", same).runs(k::layout::reverse_sequence),
     onnx("RoiAlign", window::roi_align).runs(k::sample::roi_align),
@@ -217,7 +265,7 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("Sinh", same).runs(|call| k::elementwise::float(call, f64::sinh)),
     onnx("Size", sequence::scalar).valued(source::size_items).runs(k::layout::size),
     onnx("Slice", select::slice).valued(select::slice_items).runs(k::layout::slice),
-    onnx("Softmax", same).runs(k::reduce::softmax),
+    onnx("Softmax", same).refuses(misfits::axis_of).runs(k::reduce::softmax),
     onnx("SoftmaxCrossEntropyLoss", loss::loss).runs(k::loss::softmax_cross_entropy),
     onnx("Softplus", same).runs(|call| k::elementwise::float(call, k::elementwise::softplus)),
     onnx("Softsign", same).runs(|call| k::elementwise::float(call, |x| x / (1.0 + x.abs()))),
@@ -225,12 +273,18 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("Split", arrange::split).valued(arrange::split_items).runs(k::layout::split),
     onnx("SplitToSequence", sequence::split).runs(k::sequence::split),
     onnx("Sqrt", same).runs(|call| k::elementwise::float(call, f64::sqrt)),
-    onnx("Squeeze", arrange::squeeze).valued(arithmetic::same_items).runs(k::layout::squeeze),
-    onnx("StringConcat", broadcasting).runs(k::text::string_concat),
+    onnx("Squeeze", arrange::squeeze).refuses(misfits::squeeze).valued(arithmetic::same_items).runs(k::layout::squeeze),
+    onnx("StringConcat", broadcasting).refuses(misfits::broadcast).runs(k::text::string_concat),
     onnx("StringNormalizer", text::normalize).runs(k::text::string_normalizer),
     onnx("StringSplit", text::split).runs(k::text::string_split),
-    onnx("Sub", broadcasting).valued(arithmetic::sub).runs(|call| k::elementwise::arithmetic(call, Arith::Sub)),
-    onnx("Sum", broadcasting).valued(arithmetic::add).runs(|call| k::elementwise::variadic(call, Arith::Add)),
+    onnx("Sub", broadcasting)
+        .refuses(misfits::broadcast)
+        .valued(arithmetic::sub)
+        .runs(|call| k::elementwise::arithmetic(call, Arith::Sub)),
+    onnx("Sum", broadcasting)
+        .refuses(misfits::broadcast)
+        .valued(arithmetic::add)
+        .runs(|call| k::elementwise::variadic(call, Arith::Add)),
     onnx("SwiGLU", same).runs(k::elementwise::gated),
     onnx("Swish", same).runs(k::elementwise::swish),
     onnx("Tan", same).runs(|call| k::elementwise::float(call, f64::tan)),
@@ -240,13 +294,13 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("ThresholdedRelu", same).runs(k::elementwise::thresholded_relu),
     onnx("Tile", arrange::tile).runs(k::layout::tile),
     onnx("TopK", select::top_k).runs(k::reduce::top),
-    onnx("Transpose", arrange::transpose).runs(k::layout::transpose),
+    onnx("Transpose", arrange::transpose).refuses(misfits::transpose).runs(k::layout::transpose),
     onnx("Trilu", same).runs(k::layout::triangle),
     onnx("Unique", select::unique).runs(k::unique::unique),
     onnx("Unsqueeze", arrange::unsqueeze).valued(arithmetic::same_items).runs(k::layout::unsqueeze),
     onnx("Upsample", image::resize).runs(k::resize::upsample),
-    onnx("Where", broadcasting).valued(arithmetic::choose).runs(k::elementwise::choose),
-    onnx("Xor", broadcasting).runs(|call| k::elementwise::logic(call, |a, b| a != b)),
+    onnx("Where", broadcasting).refuses(misfits::broadcast).valued(arithmetic::choose).runs(k::elementwise::choose),
+    onnx("Xor", broadcasting).refuses(misfits::broadcast).runs(|call| k::elementwise::logic(call, |a, b| a != b)),
     learning_row("ArrayFeatureExtractor", learning::array_feature_extractor)
         .runs(k::ml::features::array_feature_extractor),
     learning_row("Binarizer", same).runs(k::ml::features::binarizer),

@@ -12,7 +12,7 @@ pub(super) mod reader;
 pub(super) mod texts;
 pub(super) mod writer;
 
-pub(crate) use reader::{MAX_DEPTH, WireError};
+pub(crate) use reader::{MAX_DEPTH, WireError, payloads};
 pub(crate) use writer::push_packed;
 
 pub(crate) use decode::{Decoded, decode, decode_entry, decode_graph, decode_tensor};

@@ -219,7 +219,7 @@ impl<'m> Interpreter<'m> {
         let operands = node.inputs.iter().map(operand).collect::<Result<Vec<_>, _>>()?;
         let attributes = NodeAttributes { names, node, bound: frame.bound };
         match self.functions.called(names, node) {
-            Ok(Some(function)) => return self.function(function, node, operands, frame),
+            Ok(Some(function)) => return self.function(function, node, operands, (scope, frame)),
             Ok(None) => {}
             Err(found) => return Err(RunFailure::new(Code::NotEvaluated, found.message())),
         }
@@ -239,7 +239,7 @@ impl<'m> Interpreter<'m> {
         index: usize,
         node: &'m NodeProto,
         operands: Vec<Option<RunValue>>,
-        frame: RunFrame<'_, 'm>,
+        (scope, frame): (&RunScope, RunFrame<'_, 'm>),
     ) -> Result<Vec<RunValue>, RunFailure> {
         let function = &self.model.functions[index];
         let bound = CallAttributes::of_call(function, node, frame.bound);
@@ -250,6 +250,7 @@ impl<'m> Interpreter<'m> {
         let operands = operands.into_iter().chain(std::iter::repeat(None));
         let given = function.inputs.iter().copied().zip(operands).collect();
         let frame = RunFrame { imports: &self.of_functions[index], bound: Some(&bound) };
-        self.body(&body, given, None, frame)
+        // A graph that the call gives sees what the function does not define itself.
+        self.body(&body, given, Some(scope), frame)
     }
 }

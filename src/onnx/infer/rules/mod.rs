@@ -11,6 +11,7 @@ pub(crate) mod image;
 pub(crate) mod learning;
 pub(crate) mod loss;
 pub(crate) mod matrix;
+pub(crate) mod misfits;
 pub(crate) mod normalize;
 pub(crate) mod optional;
 pub(crate) mod reduce;

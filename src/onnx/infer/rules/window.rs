@@ -68,6 +68,10 @@ impl Window {
         let (before, after) = self.pads[axis];
         let padded = extent.clone().plus(Dim::Int(before)).plus(Dim::Int(after));
         let span = padded.minus(self.covered(axis));
+        // Programs do not agree on the extent where the window is larger: one place or none.
+        if span.known().is_some_and(|span| span < 0) {
+            return Dim::Unknown;
+        }
         if !self.ceil {
             return span.over(stride).plus(Dim::Int(1));
         }

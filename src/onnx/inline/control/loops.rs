@@ -31,20 +31,20 @@ impl Expansion<'_> {
         let count = state.len();
         let trips = match flow.input(0) {
             None => None,
-            Some(name) => match self.known.int(name) {
+            Some(name) => match self.known.int(name).filter(|_| self.known.is_certain(name)) {
                 Some(trips) => Some(trips.max(0)),
                 None => return Ok(Err(self.unknown("its trip count", name))),
             },
         };
         let mut goes_on = match flow.input(1) {
             None => true,
-            Some(name) => match self.known.bool(name) {
+            Some(name) => match self.known.bool(name).filter(|_| self.known.is_certain(name)) {
                 Some(goes_on) => goes_on,
                 None => return Ok(Err(self.unknown("its condition", name))),
             },
         };
         // The trip number and the condition, if the body uses them.
-        let places = [0, 1].map(|i| body.inputs[i].name.filter(|name| *name != NameId::ROOT && uses(body, *name)));
+        let places = used_places(body);
         let mut collected: Vec<Values> = Vec::new();
         let mark = self.known.mark();
         let mut trip = 0;
@@ -60,7 +60,7 @@ impl Expansion<'_> {
             }
             operands.extend(state.iter().copied());
             let results = self.splice(body, &operands, None, call, target, imports)?;
-            goes_on = match self.known.bool(results[0]) {
+            goes_on = match self.known.bool(results[0]).filter(|_| self.known.is_certain(results[0])) {
                 Some(goes_on) => goes_on,
                 None if trips.is_some_and(|trips| trip + 1 == trips) => false,
                 None => return Ok(Err(self.unknown("its condition", results[0]))),
@@ -209,6 +209,12 @@ fn empty(value: &ValueInfo, axis: i64) -> Option<TensorProto> {
     let raw = EncodedField { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: Bytes::new().into() };
     let rest = Some(Box::new(vec![raw]));
     Some(TensorProto { dims: dims.as_slice().into(), data_type: of.element, rest, ..TensorProto::default() })
+}
+
+/// The names of the trip number and of the condition in the body of a `Loop`, if the body uses them.
+pub(in crate::onnx::inline) fn used_places(body: &GraphProto) -> [Option<NameId>; 2] {
+    let place = |i: usize| body.inputs.get(i)?.name.filter(|name| *name != NameId::ROOT && uses(body, *name));
+    [0, 1].map(place)
 }
 
 /// Whether a body refers to a name.

@@ -1,0 +1,109 @@
+//! Graphs of nodes that cannot run with the shapes of the inputs: a branch that is never taken may have any shapes.
+//!
+//! What contradicts itself decides nothing. In such a graph nothing is computed, no branch is chosen, and types stay as
+//! they were: programs that infer shapes would refuse the model for what never happens.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::diagnostics::Code;
+use crate::graph::names::NameId;
+use crate::onnx::infer::{GraphTypes, InnerPlace};
+use crate::onnx::inline::{NodeFinding, each_graph, each_graph_mut, each_node};
+use crate::onnx::model::{AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto};
+use crate::room::with_stack;
+
+/// Marks the graphs in nodes of a graph in which operands contradict each other.
+pub(super) fn mark(graph: &mut GraphProto, types: &GraphTypes) {
+    each_inner(graph, types, &mut |inner, (types, _)| {
+        inner.cannot_run |= types.contradicts;
+        with_stack(|| mark(inner, types));
+    });
+}
+
+/// Gives the graphs in nodes whose types contradict each other the types that they had before, when the nodes were the
+/// same.
+pub(super) fn restore(graph: &mut GraphProto, before: &GraphProto, types: &GraphTypes) {
+    each_inner(graph, types, &mut |inner, types| {
+        let Some(before) = inner_at(before, types.1) else { return };
+        match types.0.contradicts {
+            true => inner.clone_from(before),
+            false => with_stack(|| restore(inner, before, types.0)),
+        }
+    });
+}
+
+/// The graph in a node of a graph.
+fn inner_at(graph: &GraphProto, (node, attribute, position): InnerPlace) -> Option<&GraphProto> {
+    match &graph.nodes.get(node)?.attributes.get(attribute)?.value {
+        AttributeValue::Graph(inner) => Some(inner),
+        AttributeValue::Graphs(inner) => inner.get(position),
+        _ => None,
+    }
+}
+
+/// Visits the graphs in the nodes of a graph with their types and places.
+fn each_inner(
+    graph: &mut GraphProto,
+    types: &GraphTypes,
+    visit: &mut dyn FnMut(&mut GraphProto, (&GraphTypes, InnerPlace)),
+) {
+    for (i, node) in graph.nodes.iter_mut().enumerate() {
+        for (a, attribute) in node.attributes.iter_mut().enumerate() {
+            let mut place = (i, a, 0);
+            each_graph_mut(&mut attribute.value, &mut |inner| {
+                if let Some(types) = types.inner.get(place) {
+                    visit(inner, (types, place));
+                }
+                place.2 += 1;
+            });
+        }
+    }
+}
+
+/// A warning for each node with a graph that cannot run, which names the inputs that decide whether it does.
+pub(super) fn told(model: &ModelProto) -> Vec<NodeFinding> {
+    let Some(graph) = &model.graph else { return Vec::new() };
+    let mut found = Vec::new();
+    each_node(&graph.nodes, &mut |node| {
+        let mut cannot_run = false;
+        for attribute in &node.attributes {
+            each_graph(&attribute.value, &mut |inner| cannot_run |= inner.cannot_run);
+        }
+        if cannot_run {
+            found.push(finding(&model.names, graph, node));
+        }
+    });
+    found
+}
+
+fn finding(names: &ModelNames, graph: &GraphProto, node: &NodeProto) -> NodeFinding {
+    let output = node.outputs.iter().find(|output| **output != NameId::ROOT);
+    let of = output.map_or(String::new(), |output| format!(" of `{}`", names.spelled(*output)));
+    let operator = node.op_type.map_or("", |operator| names.texts.text(operator));
+    let message = format!(
+        "a graph of the `{operator}`{of} does not fit the shapes of the inputs: nothing in it is computed or decided"
+    );
+    let deciding: Vec<String> =
+        inputs_of(graph, node).into_iter().map(|input| format!("`{}`", names.spelled(input))).collect();
+    let found = NodeFinding::new(Code::OnnxMisfit, node.at, message);
+    match deciding.is_empty() {
+        true => found,
+        false => found.help(&format!("give a value with --bind, to decide whether it runs: {}", deciding.join(", "))),
+    }
+}
+
+/// The inputs of the graph of a model that the first operand of a node is computed from.
+fn inputs_of(graph: &GraphProto, node: &NodeProto) -> Vec<NameId> {
+    let mut made: FxHashMap<NameId, Vec<NameId>> = FxHashMap::default();
+    each_node(&graph.nodes, &mut |node| {
+        node.outputs.iter().for_each(|output| _ = made.insert(*output, node.inputs.to_vec()));
+    });
+    let mut open: Vec<NameId> = node.inputs.first().copied().into_iter().collect();
+    let mut seen: FxHashSet<NameId> = FxHashSet::default();
+    while let Some(name) = open.pop().filter(|name| *name != NameId::ROOT) {
+        if seen.insert(name) {
+            open.extend(made.get(&name).into_iter().flatten());
+        }
+    }
+    graph.inputs.iter().filter_map(|input| input.name).filter(|input| seen.contains(input)).collect()
+}
