@@ -16,7 +16,10 @@ use crate::write::Notation;
 
 use super::io::{self, Writing};
 use super::outcome::Failure;
-use super::request::{Destination, path};
+use super::report::Reporter;
+use super::request::path;
+use super::spool::Spool;
+use super::verify::Comparison;
 use super::{args, models};
 
 /// Where a model comes from.
@@ -71,11 +74,11 @@ impl<'o> OutputPlace<'o> {
     pub(super) fn new(
         document: &Document,
         origin: &ModelOrigin,
-        (destination, output): (Destination, &'o args::Output),
+        (to, target, output): (&Notation, Option<Target>, &'o args::Output),
         limits: &model::Limits,
         found: &mut Diagnostics,
     ) -> Result<Self, Failure> {
-        let Destination { to, target: Some(target) } = destination else {
+        let Some(target) = target else {
             let path = path(output);
             let others = follow(document, (origin.folder(), path), found)?;
             return Ok(path.map_or(OutputPlace::Stdout, |path| OutputPlace::File(path, others)));
@@ -99,17 +102,31 @@ impl<'o> OutputPlace<'o> {
         Ok(OutputPlace::Whole(target, name, Box::new(model)))
     }
 
-    /// Writes a model there.
-    pub(super) fn write(&self, content: Writing) -> Result<(), Failure> {
+    /// Writes a model there, after a comparison with its source.
+    pub(super) fn write(
+        &self,
+        content: Writing,
+        (comparison, to): (Option<Comparison>, &Notation),
+        reporter: &mut Reporter,
+    ) -> Result<(), Failure> {
+        if let OutputPlace::Whole(target, name, model) = self {
+            let mut content = |mut out: &mut dyn std::io::Write| content(&mut out);
+            // Programs add data at the end of such files, which must not change those of the input.
+            let content = Content { hidden: true, document: name, linked: false, ..Content::new(&mut content) };
+            return models::write_compared(target, content.with_files(model), comparison, reporter);
+        }
+        let Some(comparison) = comparison else { return self.put(content) };
+        let spool = Spool::new(to, content, None)?;
+        comparison.file(spool.path(), reporter)?;
+        self.put(&mut |out| spool.write(out))
+    }
+
+    /// Writes a file there.
+    fn put(&self, content: Writing) -> Result<(), Failure> {
         match self {
             OutputPlace::Stdout => io::write_stdout(content),
             OutputPlace::File(path, others) => io::write_file_beside(path, others, content),
-            OutputPlace::Whole(target, name, model) => {
-                let mut content = |mut out: &mut dyn std::io::Write| content(&mut out);
-                // Programs add data at the end of such files, which must not change those of the input.
-                let content = Content { hidden: true, document: name, linked: false, ..Content::new(&mut content) };
-                models::write(target, content.with_files(model))
-            }
+            OutputPlace::Whole(..) => Ok(()),
         }
     }
 }

@@ -19,7 +19,9 @@ use super::models::Whole;
 use super::outcome::{Failure, RunResult, Status};
 use super::report::Reporter;
 use super::request::{Destination, Request, path};
-use super::{edit, external, inputs, passes, stats, verify};
+use super::spool::Spool;
+use super::verify::Comparison;
+use super::{edit, external, inputs, passes, stats};
 
 /// Flattens an input and writes the result.
 pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult {
@@ -28,10 +30,7 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     let origin = external::ModelOrigin::new(&input.opened);
     let edited = input.notation.edited.contains(&destination.to.name);
     let (source, mut settings, language) = input.read()?;
-    if cli.verification.verify && !settings.options.internal.cut.keeps_all() {
-        let message = "--verify compares whole graphs: it cannot be used with --outputs and --inputs-at";
-        return Err(Failure::Message(message.to_owned()));
-    }
+    let compared = cli.verification.verify.then(|| source.again());
     settings.counted = cli.output.stats;
     settings.provenance = cli.output.provenance;
     settings.passes = cli.output.passes();
@@ -44,7 +43,7 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
         destination,
     };
     if edited {
-        return edit::run(source, &origin, request, reporter);
+        return edit::run((source, compared), &origin, request, reporter);
     }
     let Flat { mut backing, mut result } = source.flatten(request.to(), &settings)?;
     if let Err(found) = &mut result {
@@ -75,7 +74,8 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     let calls = outlined(&mut *backing, &graph, &settings)?;
     let graphs = (&graph, calls.as_ref().unwrap_or(&graph));
     let values = summaries(&mut *backing, &graph, request.to(), &settings);
-    let status = written(graphs, (&*backing, removed, values), (encode, whole), &request, reporter);
+    let comparison = Comparison::of(compared, &request).map(|of| of.of_graph(&*backing));
+    let status = written(graphs, (&*backing, removed, values), (encode, whole, comparison), &request, reporter);
     // The process ends here, so freeing large tables would only take time.
     std::mem::forget((graph, calls));
     status
@@ -84,48 +84,66 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
 /// The encoder of the graph, for notations with data.
 fn encoder(backing: &mut dyn Backing, graph: &Graph, request: &Request) -> Result<Option<Encode>, Failure> {
     let (to, settings) = ((request.to(), path(request.output).is_some()), request.settings);
+    let to = (to.0, to.1 || request.verification.verify);
     let data = backing.data(graph, to, settings)?;
     Ok(Encode::new(to, graph, data, Within::of(&settings.options, settings.evaluation)))
 }
 
-/// Compares and counts a graph, and writes it in another form. What is refused is reported.
+/// Counts a graph, and writes it in another form, which is compared with its source before it gets its place.
 fn written(
     (graph, form): (&Graph, &Graph),
     (backing, removed, values): (&dyn Backing, Option<Removed>, Summaries),
-    (encode, whole): (Option<Encode>, Option<Whole>),
+    (encode, whole, comparison): (Option<Encode>, Option<Whole>, Option<Comparison>),
     request: &Request,
     reporter: &mut Reporter,
 ) -> RunResult {
-    let agrees = !request.verification.verify || verify::run(backing, graph, request, reporter)?;
     if request.output.stats {
         stats::run(backing, graph, removed, request, reporter);
-    }
-    if !agrees {
-        return Ok(Status::Refused);
     }
     let made = Made::new(request.to(), (form, backing.sources()), encode);
     let refused = |errors| Failure::Refused(Box::new(Findings::new(backing.sources().clone(), errors)));
     let (made, warnings) = made.map_err(refused)?;
     let made = made.with_values(values);
     reporter.all(backing.sources(), warnings);
-    reporter.summary();
     let threads = request.output.threads;
     let mut content = |out: &mut dyn ByteSink| made.write(threads, out);
-    match (whole, path(request.output)) {
-        (Some(whole), _) => whole.write(form, threads, reporter)?,
-        (None, None) => io::write_stdout(&mut content)?,
-        (None, Some(path)) => {
-            if let Some((extension, data)) = made.beside() {
-                io::write_file(&path.with_extension(extension), &mut |out| out.write_all(data))?;
-            }
-            io::write_file(path, &mut content)?;
-        }
+    match whole {
+        Some(whole) => whole.write(form, threads, comparison, reporter)?,
+        None => write_file(&mut content, made.beside(), (comparison, request), reporter)?,
     }
+    reporter.summary();
     std::mem::forget(made);
     if request.output.source_map.is_some() {
         write_source_map(graph, backing.sources(), request.output)?;
     }
     Ok(Status::Done)
+}
+
+/// Writes a result into a file with data beside it, or to standard output without them, after a comparison with its
+/// source.
+pub(super) fn write_file(
+    content: io::Writing,
+    data: Option<(&str, &[u8])>,
+    (comparison, request): (Option<Comparison>, &Request),
+    reporter: &mut Reporter,
+) -> Result<(), Failure> {
+    let spool = match comparison {
+        Some(comparison) => {
+            let spool = Spool::new(request.to(), content, data)?;
+            comparison.file(spool.path(), reporter)?;
+            Some(spool)
+        }
+        None => None,
+    };
+    let mut content = |out: &mut dyn ByteSink| match &spool {
+        Some(spool) => spool.write(out),
+        None => content(out),
+    };
+    let Some(path) = path(request.output) else { return io::write_stdout(&mut content) };
+    if let Some((extension, data)) = data {
+        io::write_file(&path.with_extension(extension), &mut |out| out.write_all(data))?;
+    }
+    io::write_file(path, &mut content)
 }
 
 /// Writes the source map, if it is requested.

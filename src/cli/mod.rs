@@ -34,6 +34,7 @@ mod progress;
 mod report;
 mod request;
 mod run;
+mod spool;
 mod stats;
 mod suggestions;
 mod tensors;

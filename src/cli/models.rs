@@ -7,15 +7,16 @@ use std::path::Path;
 use crate::Graph;
 use crate::input::models::{InputKind, document_path};
 use crate::input::source::Files;
-use crate::model::{Content, Model, ModelError, Target, check, rewrite};
+use crate::model::{Content, Look, Model, ModelError, Staged, Target, check, rewrite};
 use crate::progress::{self, Phase};
 
 use super::outcome::Failure;
 use super::report::Reporter;
+use super::verify::Comparison;
 use super::{interrupt, io};
 
 /// The failure of an operation on a model.
-fn failed(error: ModelError) -> Failure {
+pub(super) fn failed(error: ModelError) -> Failure {
     match error {
         ModelError::Io { path, error } => io::failure(&path, &error),
         other => Failure::Message(other.to_string()),
@@ -23,14 +24,43 @@ fn failed(error: ModelError) -> Failure {
 }
 
 /// Writes a whole model.
-pub(crate) fn write(target: &Target, content: Content) -> Result<(), Failure> {
+pub(super) fn write(target: &Target, content: Content) -> Result<(), Failure> {
     progress::enter_of(Phase::Copying, content.size());
     let mut add = progress::add;
     // The parts of the contents get the shorter lifetime of the counter.
-    let Content { graph, quant, files, hidden, document, linked, .. } = content;
-    let mut content = Content { graph, quant, files, hidden, progress: Some(&mut add), document, linked };
+    let Content { graph, quant, files, hidden, document, linked, look, .. } = content;
+    let look: Option<Look> = match look {
+        Some(look) => Some(look),
+        None => None,
+    };
+    let mut content = Content { graph, quant, files, hidden, progress: Some(&mut add), document, linked, look };
     interrupt::watch();
     target.write(&mut content).map_err(failed)
+}
+
+/// Writes a whole model, and compares it with its source before it gets its place.
+pub(super) fn write_compared(
+    target: &Target,
+    content: Content,
+    comparison: Option<Comparison>,
+    reporter: &mut Reporter,
+) -> Result<(), Failure> {
+    let Some(comparison) = comparison else { return write(target, content) };
+    let (document, mut comparison, mut refused) = (content.document, Some(comparison), None);
+    let mut look = |staged: Staged| {
+        let compared = comparison.take().map_or(Ok(()), |of| of.model(staged, document, reporter));
+        compared.map_err(|failure| {
+            refused = Some(failure);
+            std::io::Error::other("the model is refused")
+        })
+    };
+    let Content { graph, quant, files, hidden, document, linked, .. } = content;
+    let written =
+        write(target, Content { graph, quant, files, hidden, progress: None, document, linked, look: Some(&mut look) });
+    match refused {
+        Some(failure) => Err(failure),
+        None => written,
+    }
 }
 
 /// A whole model to be written.
@@ -45,6 +75,7 @@ impl Whole {
         self,
         graph: &Graph,
         threads: Option<NonZeroUsize>,
+        comparison: Option<Comparison>,
         reporter: &mut Reporter,
     ) -> Result<(), Failure> {
         let variables = check::count_variables(graph);
@@ -58,7 +89,7 @@ impl Whole {
             files: self.files.model.as_deref(),
             ..Content::new(&mut text)
         };
-        write(&self.target, content)
+        write_compared(&self.target, content, comparison, reporter)
     }
 }
 

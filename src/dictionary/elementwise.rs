@@ -100,6 +100,11 @@ rows! {
     /// Zeros keep their sign, and NaN is kept.
     SIGN = Row::by_item("sign").kernel(number!(|x| if x == 0.0 { x } else { x.signum() }, i128::signum))
         .formula(Numbers, "Sign(x)").elements(Widest).in_onnx("Sign");
+    /// As torch computes it: that of NaN is 0.
+    SIGN_OF_NUMBER = Row::derived("sign_of_number", "select(ne(@0,@0),0.0,sign(@0))").kernel(number!(
+        |x| if x.is_nan() { 0.0 } else if x == 0.0 { x } else { x.signum() },
+        i128::signum
+    ));
     EXP = real("exp", float!(exp), "Exp(x)", "Exp").sign(SignRule::Always);
     LOG = real("log", float!(ln), "Log(x)", "Log");
     LOG2 = Row::by_item("log2").kernel(double!(|x| x.ln() / 2f64.ln())).formula(Real, "Div(Log(x), 0.6931471805599453)");
@@ -191,15 +196,18 @@ rows! {
          add(select(lt(mul(sign(@0),sign(@1)),0.0),-1.0,0.0),mul(@0,0.0)),\
          select(eq(@1,0.0),div(@0,@1),floor(add(div(@0,@1),mul(@0,0.0)))))",
     ).kernel(Arithmetic(FloorDivide));
-    /// The dividend if the divisor is infinite, see [`FLOOR_DIVIDE`].
-    FMOD = Row::derived("fmod", "select(eq(rcp(@1),0.0),add(@0,mul(@0,0.0)),sub(@0,mul(@1,trunc(div(@0,@1)))))")
-        .kernel(Arithmetic(Fmod));
-    /// Like [`FMOD`], but the result has the sign of the divisor.
+    /// The dividend if the divisor is infinite, see [`FLOOR_DIVIDE`]. A remainder of 0 has the sign of the dividend.
+    FMOD = Row::derived(
+        "fmod",
+        "select(eq(rcp(@1),0.0),add(@0,mul(@0,0.0)),\
+         select(eq(sub(@0,mul(@1,trunc(div(@0,@1)))),0.0),mul(@0,0.0),sub(@0,mul(@1,trunc(div(@0,@1))))))",
+    ).kernel(Arithmetic(Fmod));
+    /// Like [`FMOD`], but a result other than 0 has the sign of the divisor.
     REMAINDER = Row::derived(
         "remainder",
         "select(eq(rcp(@1),0.0),\
          add(select(lt(mul(sign(@0),sign(@1)),0.0),add(@0,@1),@0),mul(@0,0.0)),\
-         sub(@0,mul(@1,floor(div(@0,@1)))))",
+         select(eq(sub(@0,mul(@1,floor(div(@0,@1)))),0.0),mul(@0,0.0),sub(@0,mul(@1,floor(div(@0,@1))))))",
     ).kernel(Arithmetic(Remainder)).in_onnx("Mod");
     /// The arc tangent of the quotient by the size of the divisor, which has the sign of the dividend. A quotient of two
     /// zeros or two infinities is replaced by that of their signs. If the divisor is negative, which includes -0, the

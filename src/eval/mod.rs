@@ -64,7 +64,7 @@ pub use quantized::Quantizations;
 pub(crate) use resize::{Taps, interpolate, taps};
 pub(crate) use suppression::Suppression;
 pub use verify::Difference;
-pub(crate) use verify::Random;
+pub(crate) use verify::{Random, compare, tolerance};
 pub(crate) use window::advance;
 
 pub(crate) use crate::tensor::MAX_RANK;

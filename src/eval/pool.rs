@@ -4,11 +4,12 @@ use ndarray::ArrayD;
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
-use super::reduce::{greater, sum};
+use super::reduce::greater;
 use super::window::{Direction, Pair, Windows};
 use crate::dictionary::Deviation;
 use crate::graph::border::Border;
 use crate::tensor::Tensor;
+use crate::tensor::kernels::sum;
 
 /// An input and the windows over it.
 struct Pool {

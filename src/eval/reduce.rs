@@ -75,12 +75,7 @@ fn summed(call: &Call, normalize: bool) -> KernelResult {
     }
     let input = call.numbers_to("input", rank_asked(call)?)?;
     let divisor = if normalize { volume_along(input.shape(), &axes) } else { 1.0 };
-    Ok(vec![reduce(call, &input, &axes, |items: &[f64]| Ok(sum(items.iter().copied()) / divisor))?])
-}
-
-/// The sum of numbers. That of none is 0, whereas [`Iterator::sum`] gives -0.
-pub(crate) fn sum(items: impl Iterator<Item = f64>) -> f64 {
-    items.fold(0.0, |total, item| total + item)
+    Ok(vec![reduce(call, &input, &axes, |items: &[f64]| Ok(kernels::sum(items.iter().copied()) / divisor))?])
 }
 
 /// The number of items along some axes.

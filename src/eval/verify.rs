@@ -6,6 +6,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::{Extent, Graph};
 use crate::tensor::{DType, Data, Tensor, TensorError};
 use rustc_hash::FxHashSet;
+use std::sync::Arc;
 
 /// A random number generator that depends only on the seed, not on the machine (splitmix64).
 #[derive(Clone, Debug)]
@@ -131,30 +132,97 @@ pub struct Difference {
     pub items: usize,
 }
 
+/// The largest difference of two values of a type that rounding explains, relative to the larger of their magnitude and 1:
+/// that of the order of additions, and two units in the last place of narrow types. Only floats may differ.
+pub(crate) fn tolerance(of: DType) -> f64 {
+    match of {
+        DType::Float64 | DType::Complex128 => 1e-9,
+        DType::Float32 | DType::Complex64 => 1e-5,
+        DType::Narrow(format) => 2.0 * format.unit(),
+        _ => 0.0,
+    }
+}
+
+/// The type in which values of two types are compared: the coarser one of floats. Notations have integers of different
+/// lengths. None if the types are of different kinds.
+fn common(a: DType, b: DType) -> Option<DType> {
+    let alike = [DType::is_float, DType::is_complex].iter().any(|is| is(a) && is(b));
+    match (a, b) {
+        (a, b) if a == b => Some(a),
+        (a, b) if a.is_integer() && b.is_integer() => Some(DType::Int64),
+        (a, b) if alike => Some(if tolerance(a) >= tolerance(b) { a } else { b }),
+        _ => None,
+    }
+}
+
+/// The largest difference of the items of two tensors of one shape, relative to the larger magnitude if that is above 1.
+fn apart(a: &Tensor, b: &Tensor, of: DType) -> f64 {
+    let (a, b) = (a.data(), b.data());
+    let float = |x: f64, y: f64| match x == y || (x.is_nan() && y.is_nan()) {
+        true => 0.0,
+        false if x.is_finite() && y.is_finite() => (x - y).abs() / x.abs().max(y.abs()).max(1.0),
+        false => f64::INFINITY,
+    };
+    let rounded = |x: f64| match of {
+        DType::Float32 => f64::from(x as f32),
+        DType::Narrow(format) => f64::from(format.round(x)),
+        _ => x,
+    };
+    // Integers above 2^53 are not exact as floats.
+    let integer = |x: i128, y: i128| x.abs_diff(y) as f64 / x.unsigned_abs().max(y.unsigned_abs()).max(1) as f64;
+    let item = |at: usize| match of {
+        of if of.is_integer() => integer(a.wide(at), b.wide(at)),
+        of if of.is_complex() => {
+            let ([re, im], [other_re, other_im]) = (a.complex(at), b.complex(at));
+            float(re, other_re).max(float(im, other_im))
+        }
+        _ => float(rounded(a.float(at)), rounded(b.float(at))),
+    };
+    match (a, b) {
+        (Data::Text(a), Data::Text(b)) if a == b => 0.0,
+        (Data::Text(_), Data::Text(_)) => f64::INFINITY,
+        _ => (0..a.len()).map(item).fold(0.0, f64::max),
+    }
+}
+
 impl Tensor {
     /// The largest difference of two items, relative to the larger magnitude if that is above 1; none if the
     /// shapes or types of the tensors differ.
     pub fn difference(&self, other: &Tensor) -> Option<f64> {
-        if self.shape() != other.shape() || self.dtype() != other.dtype() {
-            return None;
-        }
-        if let (Data::Text(a), Data::Text(b)) = (self.data(), other.data()) {
-            return Some(if a == b { 0.0 } else { f64::INFINITY });
-        }
-        if let (Some(a), Some(b)) = (self.items::<i64>(), other.items::<i64>()) {
-            // Integers above 2^53 are not exact as floats.
-            let difference =
-                |(a, b): (&i64, &i64)| a.abs_diff(*b) as f64 / a.unsigned_abs().max(b.unsigned_abs()).max(1) as f64;
-            return Some(a.iter().zip(b).map(difference).fold(0.0, f64::max));
-        }
-        let difference = |(a, b): (&f64, &f64)| match a == b || (a.is_nan() && b.is_nan()) {
-            true => 0.0,
-            false if a.is_finite() && b.is_finite() => (a - b).abs() / a.abs().max(b.abs()).max(1.0),
-            false => f64::INFINITY,
-        };
-        let items = (0..self.len()).map(|i| (self.data().float(i), other.data().float(i)));
-        Some(items.map(|(a, b)| difference((&a, &b))).fold(0.0, f64::max))
+        let same = self.shape() == other.shape() && self.dtype() == other.dtype();
+        same.then(|| apart(self, other, self.dtype()))
     }
+}
+
+/// Outputs by name.
+type Outputs = [(String, Arc<Tensor>)];
+
+/// The largest difference of outputs, which are matched by position. Notations may name them in different ways.
+///
+/// # Errors
+///
+/// An output differs in shape or in the kind of its type, or more than its type allows; the text tells which.
+pub(crate) fn compare(wanted: &Outputs, found: &Outputs, allowed: fn(DType) -> f64) -> Result<Difference, String> {
+    if wanted.len() != found.len() {
+        return Err(format!("there are {} outputs, the source has {}", found.len(), wanted.len()));
+    }
+    let mut largest = Difference { largest: 0.0, output: String::new(), items: 0 };
+    for ((name, wanted), (_, found)) in wanted.iter().zip(found) {
+        let of = common(wanted.dtype(), found.dtype()).filter(|_| wanted.shape() == found.shape());
+        let Some(of) = of else {
+            let tell = |tensor: &Tensor| format!("{} items of shape {:?}", tensor.dtype().keyword(), tensor.shape());
+            return Err(format!("output `{name}` has {}, the source has {}", tell(found), tell(wanted)));
+        };
+        let apart = apart(wanted, found, of);
+        if apart > allowed(of) {
+            return Err(format!("output `{name}` differs by {apart:e} from what the source computes"));
+        }
+        largest.items += wanted.len();
+        if largest.output.is_empty() || apart > largest.largest {
+            (largest.largest, largest.output) = (apart, name.clone());
+        }
+    }
+    Ok(largest)
 }
 
 impl Evaluator {
@@ -169,8 +237,7 @@ impl Evaluator {
         inputs: &[(String, Tensor)],
         variables: &dyn Variables,
     ) -> Result<Difference, Box<Diagnostic>> {
-        let fail =
-            |message: String| Err(Box::new(EvalError::new(Code::VerifyDifference, message).diagnostic(graphs[0])));
+        let fail = |message| Err(Box::new(EvalError::new(Code::VerifyDifference, message).diagnostic(graphs[0])));
         // Names can change when a document is migrated, so inputs are matched by position.
         let [source, flat] = graphs;
         let boundary = Boundary::new(source);
@@ -188,21 +255,6 @@ impl Evaluator {
         let held = first.iter().map(|(_, tensor)| tensor.len()).sum();
         let names: Vec<String> = names.iter().map(name_in_flat).collect();
         let second = run(flat, &names, held)?;
-        if first.len() != second.len() {
-            return fail(format!("there are {} outputs, the source has {}", second.len(), first.len()));
-        }
-        let mut largest = Difference { largest: 0.0, output: String::new(), items: 0 };
-        for ((name, wanted), (_, found)) in first.iter().zip(&second) {
-            let Some(apart) = wanted.difference(found) else {
-                let tell =
-                    |tensor: &Tensor| format!("{} items of shape {:?}", tensor.dtype().keyword(), tensor.shape());
-                return fail(format!("output `{name}` has {}, the source has {}", tell(found), tell(wanted)));
-            };
-            largest.items += wanted.len();
-            if largest.output.is_empty() || apart > largest.largest {
-                (largest.largest, largest.output) = (apart, name.clone());
-            }
-        }
-        Ok(largest)
+        compare(&first, &second, |_| f64::INFINITY).or_else(fail)
     }
 }

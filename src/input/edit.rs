@@ -26,8 +26,6 @@ pub(crate) struct InlinedModel {
     pub(crate) found: Diagnostics,
     /// The model; none if it is refused.
     pub(crate) document: Option<Document>,
-    /// The model before the expansion, if it is compared.
-    pub(crate) source: Option<Box<Document>>,
     /// The model as a graph, if that is needed.
     pub(crate) graph: Option<Box<Graph>>,
     /// The statistics before the expansion, if they are needed.

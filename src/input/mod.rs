@@ -53,6 +53,7 @@ mod stored;
 pub(crate) mod summaries;
 pub(crate) mod table;
 pub(crate) mod text;
+pub(crate) mod verify;
 
 pub use open::{Given, Input, open};
 pub use refusal::{Findings, Refusal};

@@ -94,38 +94,3 @@ pub(crate) fn random_inputs(
     }
     Ok(inputs)
 }
-
-/// Evaluates a model and its flat model on the same inputs, and compares their outputs. Returns the number of items, and
-/// the largest difference.
-///
-/// # Errors
-///
-/// One of them cannot be evaluated, or an output differs in shape or type.
-pub(crate) fn compare(
-    [source, flat]: [&Document; 2],
-    inputs: &[(String, Tensor)],
-    settings: &Settings,
-) -> Result<(usize, f64), Box<Diagnostic>> {
-    let options = &settings.options;
-    progress::enter(Phase::Evaluating);
-    let wanted = source.run(inputs, (limits(source, settings), options))?;
-    // The flat model may have fewer inputs, since bound ones are gone.
-    let kept = flat.inputs();
-    let given: NamedTensors =
-        inputs.iter().filter(|(name, _)| kept.iter().any(|input| input.name == *name)).cloned().collect();
-    let found = flat.run(&given, (limits(source, settings), options))?;
-    let fail = |message| Box::new(Diagnostic::new(Code::VerifyDifference, Document::nowhere(source.file), message));
-    if wanted.len() != found.len() {
-        return Err(fail(format!("there are {} outputs, the source has {}", found.len(), wanted.len())));
-    }
-    let (mut items, mut largest) = (0, 0f64);
-    for ((name, wanted), (_, found)) in wanted.iter().zip(&found) {
-        let tell = |tensor: &Tensor| format!("{} items of shape {:?}", tensor.dtype(), tensor.shape());
-        let apart = wanted.difference(found);
-        let apart = apart
-            .ok_or_else(|| fail(format!("output `{name}` has {}, the source has {}", tell(found), tell(wanted))))?;
-        items += wanted.len();
-        largest = largest.max(apart);
-    }
-    Ok((items, largest))
-}

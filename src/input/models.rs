@@ -21,6 +21,7 @@ use crate::tensor::DType;
 use crate::{Document, Graph};
 
 /// The kind of an input.
+#[derive(Clone)]
 pub(crate) enum InputKind {
     /// A text from standard input or a pipe.
     Stream,
@@ -45,6 +46,7 @@ impl InputKind {
 }
 
 /// The text of a document, which may be that of a model.
+#[derive(Clone)]
 pub(crate) struct Written {
     /// The text of the graph.
     pub(crate) text: Text,
@@ -75,12 +77,17 @@ pub(crate) fn open(opened: Opened, settings: &Settings) -> Result<Written, Refus
             // A stream has to be read twice: for the list of its files, and for their bytes.
             false => model::spool(&mut opened.stream()).map_err(fail)?,
         };
-        let model = Model::from_file(Path::new(&name), archive, &settings.model)?;
-        let text = text::text(format!("{name}/{GRAPH}"), model.graph()?)?;
-        return Ok(Written { text, origin: InputKind::Archive(Arc::new(model)) });
+        return archived(&name, archive, settings);
     }
     let origin = if opened.is_file() { InputKind::Document(path.to_owned()) } else { InputKind::Stream };
     Ok(Written { text: opened.text(settings.options.max_text)?, origin })
+}
+
+/// Reads the text of the graph in an archive, under a name for messages.
+pub(super) fn archived(name: &str, archive: File, settings: &Settings) -> Result<Written, Refusal> {
+    let model = Model::from_file(Path::new(name), archive, &settings.model)?;
+    let text = text::text(format!("{name}/{GRAPH}"), model.graph()?)?;
+    Ok(Written { text, origin: InputKind::Archive(Arc::new(model)) })
 }
 
 /// Whether a document has the file name of a model's graph, so that it belongs to the model in its folder.

@@ -114,6 +114,14 @@ impl Opened {
         }
     }
 
+    /// The same bytes under another name for messages, of a file in another folder if one is given: data beside it are
+    /// read from there.
+    pub(super) fn known_as(self, name: &str, folder: Option<&Path>) -> Self {
+        let file = self.path.as_deref().and_then(Path::file_name).map(PathBuf::from);
+        let path = folder.zip(file).map(|(folder, file)| folder.join(file));
+        Opened { name: name.to_owned(), path: path.or(self.path), ..self }
+    }
+
     pub(crate) fn is_folder(&self) -> bool {
         self.kind == FileKind::Folder
     }

@@ -20,8 +20,6 @@ pub(crate) struct Settings {
     pub(crate) counted: bool,
     /// Whether the graph of a model that is edited is needed: what for.
     pub(crate) viewed: Option<String>,
-    /// Whether a model that is edited is compared with what it was.
-    pub(crate) compared: bool,
     /// Whether the constants behind the graph of a model are needed, to be compared with others.
     pub(crate) constants: bool,
     /// Whether nodes get the functions that they come from as metadata.
@@ -65,7 +63,6 @@ impl Settings {
             data_count: true,
             counted: false,
             viewed: None,
-            compared: false,
             constants: false,
             provenance: false,
             production: Production::default(),

@@ -14,7 +14,7 @@ use crate::graph::stats::{Known, NNEF, Stats};
 use crate::model::Model;
 use crate::onnx::ModelConstants;
 use crate::progress::{self, Phase};
-use crate::source::{FileId, Sources};
+use crate::source::{FileId, Location, Sources};
 use crate::tensor::Tensor;
 use crate::write::encode::VariableData;
 use crate::{Dialect, Graph, write};
@@ -52,6 +52,15 @@ pub(crate) trait Source: Send {
     fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
         self.graph(settings).map(|flat| Evaluable::Graph(Box::new(flat)))
     }
+
+    /// The same input once more.
+    fn again(&self) -> Box<dyn Source>;
+
+    /// What the results of the options are compared with: the input before the passes, as close to its text as it can be
+    /// evaluated, with the shapes, the values of inputs and the part that the options select.
+    fn reference(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
+        self.evaluable(settings)
+    }
 }
 
 /// A flat graph with what it was made of.
@@ -85,6 +94,11 @@ pub(crate) type Sizes<'b> = Box<dyn Fn(&str) -> Option<u64> + 'b>;
 pub(crate) trait Backing: Send {
     /// The texts in which diagnostics have their places.
     fn sources(&self) -> &Sources;
+
+    /// The place of what is found about the whole input.
+    fn start(&self) -> Location {
+        Location::default()
+    }
 
     /// Adds a text, such as the value of an option.
     fn add_source(&mut self, name: &str, text: String) -> FileId;
@@ -122,13 +136,9 @@ pub(crate) trait Backing: Send {
         None
     }
 
-    /// Compares a graph with its source on given inputs and random ones.
-    ///
-    /// # Errors
-    ///
-    /// They differ, or cannot be compared.
-    fn verify(&self, _: &Graph, _: (&[(String, Tensor)], u64), _: &Settings) -> Result<Verified, Refusal> {
-        Err(Refusal::Unfit("the input cannot be compared with its graph".to_owned()))
+    /// The data of variables that are in no model of NNEF.
+    fn weights(&self) -> Option<&dyn Variables> {
+        None
     }
 
     /// The operations that are known to have no products, for statistics.
@@ -168,13 +178,15 @@ pub(crate) struct Values<'b> {
     pub(super) stored: u64,
     /// The quantizations with warnings, or the errors in them.
     pub(crate) quantizations: Result<(Quantizations, Diagnostics), Diagnostics>,
+    /// The seed of random data for variables without data, if they get such data.
+    pub(super) seed: Option<u64>,
 }
 
 impl<'b> Values<'b> {
     /// The values of an input without quantizations.
     pub(super) fn of(sources: &'b Sources, weights: Option<&'b dyn Variables>) -> Self {
         let quantizations = Ok((Quantizations::default(), Diagnostics::default()));
-        Values { sources, model: None, weights, stored: 0, quantizations }
+        Values { sources, model: None, weights, stored: 0, quantizations, seed: None }
     }
 
     /// Evaluates a graph on inputs.
@@ -186,17 +198,10 @@ impl<'b> Values<'b> {
     ) -> Result<Evaluation, EvalError> {
         progress::enter(Phase::Evaluating);
         let evaluator = Evaluator::with_limits(settings.evaluation_of(self.stored)).quantized(quantizations);
+        let evaluator = self.seed.into_iter().fold(evaluator, Evaluator::random_variables);
         match self.weights {
             Some(weights) => evaluator.run(graph, inputs, weights),
             None => evaluator.run(graph, inputs, &*models::variables(self.model.as_deref())),
         }
     }
-}
-
-/// The result of a comparison without a difference.
-pub(crate) enum Verified {
-    /// The number of compared items, and the largest difference.
-    Equal(usize, f64),
-    /// The inputs do not suffice for a comparison, for the reason in the text.
-    Nothing(String),
 }

@@ -13,7 +13,7 @@ use crate::source::{Location, Span, without_mark};
 const SHOWN: usize = 200;
 
 /// A text that was read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Text {
     /// The name for messages.
     pub(crate) name: String,

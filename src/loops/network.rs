@@ -320,6 +320,11 @@ impl Network {
         })
     }
 
+    /// The names of the inputs, with the types of their items.
+    pub(crate) fn typed_inputs(&self) -> Vec<(String, Option<DType>)> {
+        self.declared().map(|(input, of)| (self.name_of(input).to_owned(), Some(of.dtype))).collect()
+    }
+
     /// The declared type of an input.
     pub(crate) fn input_type(&self, name: &str) -> Option<&StaticType> {
         self.declared().find(|(input, _)| self.name_of(*input) == name).map(|(_, ty)| ty)

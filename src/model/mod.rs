@@ -50,5 +50,5 @@ pub(crate) use spool::spool;
 pub use stored_model::Model;
 pub(crate) use stored_model::graph_in;
 pub(crate) use variables::ModelVariables;
-pub(crate) use write::rewrite;
 pub use write::{Content, Target};
+pub(crate) use write::{Look, Staged, rewrite};

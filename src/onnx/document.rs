@@ -426,6 +426,16 @@ impl Document {
         Ok(found)
     }
 
+    /// Writes the shapes and the values of symbols in the options into the types of a model.
+    ///
+    /// # Errors
+    ///
+    /// They do not fit the model.
+    pub(crate) fn set_shapes(&mut self, options: &Options) -> Result<(), Diagnostics> {
+        let at = Self::nowhere(self.file);
+        self.model().map_or(Ok(()), |model| edit::set_shapes(model, &options.shapes, at))
+    }
+
     /// Merges equal nodes and equal constants: of several with the same operands and attributes, the first one stays.
     /// Returns how many were merged. Outputs of graphs keep their names.
     pub fn share(&mut self) -> u64 {

@@ -221,7 +221,7 @@ static NAMED: &[Operation] = &[
     of("round", &elementwise::ROUND_EVEN).rounded(),
     of("rshift", &elementwise::SHIFT_RIGHT).infix(">>", 4),
     of("rsqrt", &elementwise::RECIPROCAL_ROOT),
-    of("sign", &elementwise::SIGN),
+    of("sign", &elementwise::SIGN_OF_NUMBER),
     of("sin", &elementwise::SIN),
     of("sinh", &elementwise::SINH),
     row("size", 2, Meaning::Size, CompileTime).arity(1, 2),

@@ -287,6 +287,15 @@ impl Data {
         }
     }
 
+    /// The real and the imaginary part of an element.
+    pub(crate) fn complex(&self, at: usize) -> [f64; 2] {
+        match self {
+            Data::Complex64(items) => items[at].map(f64::from),
+            Data::Complex128(items) => items[at],
+            other => [other.float(at), 0.0],
+        }
+    }
+
     /// An element as an integer; floats are truncated, unsigned numbers beyond the range are its end.
     pub(crate) fn integer(&self, at: usize) -> i64 {
         match self {

@@ -103,6 +103,11 @@ impl NarrowFloat {
         exponent + fraction + u32::from(*special != SpecialValues::Powers)
     }
 
+    /// The distance from 1 to the next number above it.
+    pub(crate) fn unit(self) -> f64 {
+        power(-(self.format().fraction as i32))
+    }
+
     /// The greatest finite value.
     pub(crate) fn greatest(self) -> f64 {
         let FloatFormat { exponent, fraction, bias, special, .. } = *self.format();

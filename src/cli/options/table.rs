@@ -139,11 +139,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["stats", "drop-bitcasts"]),
         ],
     ),
-    row(
-        "verify",
-        COMPARISON,
-        &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)), of(C::FLATTEN).on(I::MODELS).to(OF_MODELS)],
-    ),
+    row("verify", COMPARISON, &[of(C::FLATTEN).to(READ_BACK)]),
     row("inputs", COMPARISON, COMPARED),
     row("seed", COMPARISON, COMPARED),
     row("from", INPUT, &[of(READ.and(C::DIFF).and(C::FMT))]),
@@ -364,10 +360,10 @@ const MODEL_PASS: &[Use] = &[of(C::FLATTEN).on(NOT_PNNX_FILES), of(C::FLATTEN).o
 const OF_MODELS: Outputs = Of(&["onnx", "onnxtxt"]);
 
 /// What the options of comparisons apply to.
-const COMPARED: &[Use] = &[
-    of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["verify"]),
-    of(C::FLATTEN).on(I::MODELS).to(OF_MODELS).with(&["verify"]),
-];
+const COMPARED: &[Use] = &[of(C::FLATTEN).to(READ_BACK).with(&["verify"])];
+
+/// The notations that are read, too, so that what was written can be evaluated.
+const READ_BACK: Outputs = Of(&["nnef", "nnef-draft", "onnx", "onnxtxt", "pnnx"]);
 
 /// What passes over the flat graph apply to.
 const PASS: &[Use] =

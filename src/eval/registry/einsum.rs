@@ -5,9 +5,9 @@ use ndarray::{ArrayD, Dimension, IxDyn, indices};
 use crate::eval::array::scalars;
 use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
-use crate::eval::reduce::sum;
 use crate::graph::shapes::Einsum;
 use crate::tensor::DType;
+use crate::tensor::kernels::sum;
 
 use super::{like, unfit};
 

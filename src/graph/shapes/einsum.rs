@@ -36,6 +36,33 @@ impl Einsum {
         let mut all = operands.iter().flatten().chain(&result);
         all.all(|c| c.is_alphabetic()).then_some(Einsum { operands, result })
     }
+
+    /// Parses an expression for operands of these ranks. The axes of an ellipsis get letters of their own; the last ones
+    /// are the same in all operands.
+    pub(crate) fn of_ranks(text: &str, ranks: &[usize]) -> Option<Einsum> {
+        const ELLIPSIS: &str = "...";
+        let letters =
+            |axes: usize| (1..=axes as u32).rev().filter_map(|i| char::from_u32(0x4e00 + i)).collect::<String>();
+        let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let (operands, result) = text.split_once("->").map_or((&*text, None), |(from, to)| (from, Some(to)));
+        let (mut named, mut most) = (Vec::new(), 0);
+        for (part, rank) in operands.split(',').zip(ranks) {
+            let others = part.replacen(ELLIPSIS, "", 1);
+            let axes = if others.len() == part.len() { 0 } else { rank.checked_sub(others.chars().count())? };
+            most = most.max(axes);
+            named.push(part.replacen(ELLIPSIS, &letters(axes), 1));
+        }
+        let named = named.join(",");
+        let result = match result {
+            Some(result) => result.replacen(ELLIPSIS, &letters(most), 1),
+            None => {
+                let shared = letters(most);
+                let once = Einsum::read(&named)?.result.into_iter().filter(|letter| !shared.contains(*letter));
+                shared.chars().chain(once).collect()
+            }
+        };
+        Einsum::read(&format!("{named}->{result}"))
+    }
 }
 
 /// The shape of a sum of products.

@@ -172,15 +172,18 @@ fn along_axes(graph: &Graph, operation: &Operation) -> Option<u64> {
 fn einsum(graph: &Graph, operation: &Operation) -> Option<u64> {
     let expression = ["expr", "equation"].iter().find_map(|name| graph.attribute(operation, name))?;
     let Value::String(text) = expression else { return None };
-    let einsum = Einsum::read(text)?;
     let mut tensors: Vec<TensorId> = Vec::new();
     match graph.argument(operation, "inputs") {
         Some(inputs) => inputs.each_tensor(&mut |tensor| tensors.push(tensor)),
         None => graph.each_operand_tensor(operation, |tensor| tensors.push(tensor)),
     }
+    let shapes = tensors.iter().map(|tensor| shape(graph, *tensor)).collect::<Option<Vec<_>>>()?;
+    let einsum = Einsum::of_ranks(text, &shapes.iter().map(Vec::len).collect::<Vec<_>>())?;
     let mut extents: Vec<(char, i64)> = Vec::new();
-    for (letters, tensor) in einsum.operands.iter().zip(&tensors) {
-        let shape = shape(graph, *tensor).filter(|shape| shape.len() == letters.len())?;
+    for (letters, shape) in einsum.operands.iter().zip(shapes) {
+        if shape.len() != letters.len() {
+            return None;
+        }
         for (letter, extent) in letters.iter().zip(shape) {
             match extents.iter_mut().find(|(known, _)| known == letter) {
                 None => extents.push((*letter, extent)),

@@ -53,6 +53,10 @@ impl Stats {
         for (name, number) in numbers {
             text.push_str(&row(name, "", &grouped(number)));
         }
+        if self.peak.unknown > 0 {
+            let are = if self.peak.unknown == 1 { "tensor is" } else { "tensors are" };
+            let _ = writeln!(text, "{} {are} of unknown size, and left out", grouped(self.peak.unknown));
+        }
         text.push_str(&self.uncounted_line());
         push_modules(&self.modules, &mut text);
         text

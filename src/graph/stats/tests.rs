@@ -84,6 +84,13 @@ fn products_of_other_notations_are_counted() {
     assert_eq!(products(&["[2,4,8]", "[2,6,8]", "[2,6,3]"], attention), Some(2 * 4 * 6 * (8 + 3)));
     assert_eq!(products(&["[3,4]", "[4,5]"], "y = Einsum(v0, v1, equation = 'ij,jk->ik');"), Some(3 * 4 * 5));
     assert_eq!(products(&["[3,4]", "[3,4]"], "y = Einsum(v0, v1, equation = 'ij,ij->ij');"), Some(0));
+    for equation in ["...ij,...jk->...ik", "... i j , ...jk -> ... ik", "...ij,...jk", "bij,bjk->bik"] {
+        let call = format!("y = Einsum(v0, v1, equation = '{equation}');");
+        assert_eq!(products(&["[2,3,4]", "[2,4,5]"], &call), Some(120), "{equation}");
+    }
+    // The axes of an ellipsis are aligned at the last one, and broadcast.
+    let call = "y = Einsum(v0, v1, equation = '...ij,...jk->...ik');";
+    assert_eq!(products(&["[6,2,3,4]", "[1,4,5]"], call), Some(6 * 120));
     // The shape of the result is not known.
     assert_eq!(products(&["[4,3,3,3]"], "y = F_conv2d(input = x, weight = v0);"), None);
 }

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::eval::{Evaluator, Quantizations};
+use crate::diagnostics::Diagnostics;
+use crate::eval::Quantizations;
 use crate::files::parent;
 use crate::graph::names::NameId;
 use crate::graph::stats::{NNEF, Setting, Stats};
 use crate::input::models::{self, InputKind, Written};
 use crate::input::opened::Opened;
 use crate::input::settings::Settings;
-use crate::input::source::{Backing, Expanded, Files, Flat, Sizes, Source, Values, Verified};
+use crate::input::source::{Backing, Evaluable, Expanded, Files, Flat, Sizes, Source, Values};
 use crate::input::text::Text;
 use crate::input::{Findings, Refusal};
 use crate::model::Model;
@@ -19,9 +19,13 @@ use crate::nnef::standardize::standardize;
 use crate::parts::FILES;
 use crate::progress::{self, Phase};
 use crate::source::{FileId, Location, Sources};
-use crate::tensor::Tensor;
 use crate::write::encode::VariableData;
 use crate::{Dialect, Document, Graph, Lower, Options, write};
+
+/// A text that was read in a dialect.
+pub(in crate::input) fn source_of(written: Written, dialect: Dialect) -> Box<dyn Source> {
+    Box::new(DocumentText { written, dialect })
+}
 
 /// Reads a document or the graph of a model.
 pub(super) fn read(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
@@ -119,6 +123,16 @@ impl Source for DocumentText {
         let (documents, result) = self.used(settings);
         Ok(Flat::new(documents, result))
     }
+
+    fn again(&self) -> Box<dyn Source> {
+        Box::new(DocumentText { written: self.written.clone(), dialect: self.dialect })
+    }
+
+    /// The document is expanded to primitives.
+    fn reference(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
+        let settings = primitives(self.dialect, settings);
+        self.evaluable(&settings)
+    }
 }
 
 /// A document, which may be that of a model.
@@ -155,6 +169,10 @@ impl Documents {
 impl Backing for Documents {
     fn sources(&self) -> &Sources {
         self.document.sources()
+    }
+
+    fn start(&self) -> Location {
+        Location { file: self.document.main().file, ..Location::default() }
     }
 
     fn add_source(&mut self, name: &str, text: String) -> FileId {
@@ -215,34 +233,7 @@ impl Backing for Documents {
             },
         };
         let stored = model.as_ref().map_or(0, |model| model.stored());
-        Ok(Values { sources: self.document.sources(), model, weights: None, stored, quantizations })
-    }
-
-    /// Compares a graph with the document, which is expanded to primitives.
-    fn verify(
-        &self,
-        graph: &Graph,
-        (given, seed): (&[(String, Tensor)], u64),
-        settings: &Settings,
-    ) -> Result<Verified, Refusal> {
-        let refused = |found| Refusal::Found(Box::new(Findings::new(self.sources().clone(), found)));
-        let refuse = |diagnostic| Refusal::Found(Box::new(Findings::one(self.sources().clone(), diagnostic)));
-        let source = crate::expand(&self.document, &primitives(&self.document, settings)).map_err(refused)?.graph;
-        let data = models::data(&self.origin, &[&source, graph], settings)?;
-        let limits = settings.evaluation_of(data.as_ref().map_or(0, |model| model.stored()));
-        let evaluator = Evaluator::with_limits(limits).random_variables(seed);
-        progress::enter(Phase::Evaluating);
-        let inputs = source.random_inputs_within(limits, given, seed);
-        let inputs = inputs.map_err(|error| refuse(error.diagnostic(&source)))?;
-        let found = evaluator.compare([&source, graph], &inputs, &*models::variables(data.as_deref()));
-        let difference = found.map_err(|diagnostic| refuse(*diagnostic))?;
-        if difference.largest <= TOLERANCE {
-            return Ok(Verified::Equal(difference.items, difference.largest));
-        }
-        let (output, largest) = (difference.output, difference.largest);
-        let message = format!("output `{output}` differs by {largest:e} from what the source computes");
-        let at = Location { file: self.document.main().file, ..Location::default() };
-        Err(refuse(Diagnostic::new(Code::VerifyDifference, at, message)))
+        Ok(Values { sources: self.document.sources(), model, weights: None, stored, quantizations, seed: None })
     }
 
     /// The statistics of the document with nothing expanded.
@@ -264,15 +255,13 @@ impl Backing for Documents {
     }
 }
 
-/// The largest difference that rounding explains: the order of additions may differ.
-const TOLERANCE: f64 = 1e-9;
-
 /// The options with which a document is expanded to primitives.
-fn primitives(document: &Document, settings: &Settings) -> Options {
+fn primitives(dialect: Dialect, settings: &Settings) -> Settings {
     // The specification's bodies of these two operations are invalid for all operands, so the evaluator has kernels for
     // them. The draft does not have these operations.
-    let of_dialect = document.dialect() == Dialect::V1;
+    let of_dialect = dialect == Dialect::V1;
     let keep = ["avg_roi_align", "max_roi_align"].into_iter().filter(|_| of_dialect).map(str::to_owned).collect();
-    let options = settings.options.clone();
-    Options { lower: Lower::All, keep, unroll: false, expand_loops: true, flat: false, ..options }
+    settings.with(|options| {
+        *options = Options { lower: Lower::All, keep, unroll: false, flat: false, ..std::mem::take(options) };
+    })
 }

@@ -1,18 +1,15 @@
 //! Networks with loops.
 
-use std::collections::BTreeMap;
-
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::eval::{EvalError, Evaluator};
+use crate::diagnostics::Diagnostics;
 use crate::input::opened::Opened;
 use crate::input::settings::Settings;
-use crate::input::source::{Backing, Evaluable, Expanded, Flat, Source, Values, Verified};
+use crate::input::source::{Backing, Evaluable, Expanded, Flat, Source, Values};
 use crate::input::text::Text;
 use crate::input::{Findings, Refusal};
 use crate::loops::{Evaluation, Network};
 use crate::progress::{self, Phase};
-use crate::source::{FileId, Location, Sources};
-use crate::tensor::{DType, Tensor, TensorError};
+use crate::source::{FileId, Sources};
+use crate::tensor::Tensor;
 use crate::{Graph, Options, write};
 
 /// Reads the text of a network.
@@ -76,6 +73,10 @@ impl Source for NetworkText {
         let (networks, found) = self.network(settings);
         Ok(Evaluable::Network(Box::new(networks), found))
     }
+
+    fn again(&self) -> Box<dyn Source> {
+        Box::new(NetworkText(self.0.clone()))
+    }
 }
 
 /// A network, as far as it could be read.
@@ -98,6 +99,26 @@ impl Networks {
 }
 
 impl Networks {
+    /// The outputs of a network on inputs.
+    ///
+    /// # Errors
+    ///
+    /// The network is refused, an input is missing or has another type, or a computation fails.
+    pub(in crate::input) fn outputs(
+        &self,
+        inputs: &[(String, Tensor)],
+        settings: &Settings,
+    ) -> Result<Evaluation, Diagnostics> {
+        let Some(net) = &self.net else { return Err(Diagnostics::default()) };
+        // Values get the types that the network declares, if that does not change them.
+        let typed = |(name, value): &(String, Tensor)| {
+            let dtype = net.input_type(name).map(|ty| ty.dtype);
+            let converted = dtype.and_then(|dtype| value.clone().into_type(dtype).ok());
+            (name.clone(), converted.unwrap_or_else(|| value.clone()))
+        };
+        net.evaluate(inputs.iter().map(typed), &options(settings))
+    }
+
     /// The outputs of a network on given inputs, with all findings; `found` are those of reading it.
     pub(in crate::input) fn evaluated(
         self,
@@ -105,17 +126,13 @@ impl Networks {
         mut found: Diagnostics,
         settings: &Settings,
     ) -> Result<(Vec<(String, Tensor)>, Findings), Refusal> {
-        let net = self.net.filter(|_| !found.has_errors());
-        let outputs = net.and_then(|net| {
-            // Values get the types that the network declares, if that does not change them.
-            let typed = |(name, value): &(String, Tensor)| {
-                let dtype = net.input_type(name).map(|ty| ty.dtype);
-                let converted = dtype.and_then(|dtype| value.clone().into_type(dtype).ok());
-                (name.clone(), converted.unwrap_or_else(|| value.clone()))
-            };
-            let evaluated = net.evaluate(inputs.iter().map(typed), &options(settings));
-            found.take(evaluated.map(|evaluation| (evaluation.outputs, evaluation.diagnostics)))
-        });
+        let outputs = match found.has_errors() {
+            true => None,
+            false => {
+                let evaluated = self.outputs(inputs, settings);
+                found.take(evaluated.map(|evaluation| (evaluation.outputs, evaluation.diagnostics)))
+            }
+        };
         let findings = Findings::new(self.sources, found);
         match outputs {
             Some(outputs) => Ok((outputs, findings)),
@@ -136,69 +153,4 @@ impl Backing for Networks {
     fn values(&mut self, _: &Graph, _: &Settings) -> Result<Values<'_>, Refusal> {
         Ok(Values::of(&self.sources, None))
     }
-
-    fn verify(
-        &self,
-        graph: &Graph,
-        given: (&[(String, Tensor)], u64),
-        settings: &Settings,
-    ) -> Result<Verified, Refusal> {
-        let Some(net) = &self.net else { return Ok(Verified::Nothing("there is no network".to_owned())) };
-        let found = compare(net, graph, given, settings);
-        found.map_err(|found| Refusal::Found(Box::new(Findings::new(self.sources.clone(), found))))
-    }
-}
-
-/// The largest difference between a flat graph and its network that rounding explains: the network
-/// computes in the types that it declares, the graph in double precision.
-const TOLERANCE: f64 = 1e-4;
-/// The same for outputs whose type has 16 bits.
-const NARROW_TOLERANCE: f64 = 1e-2;
-
-/// Compares a network with its graph.
-fn compare(
-    net: &Network,
-    graph: &Graph,
-    (given, seed): (&[(String, Tensor)], u64),
-    settings: &Settings,
-) -> Result<Verified, Diagnostics> {
-    let refuse = |diagnostic: Diagnostic| {
-        let mut found = Diagnostics::default();
-        found.report(diagnostic);
-        found
-    };
-    let fail = |code: Code, message: String| refuse(Diagnostic::new(code, Location::default(), message));
-    let unfit = |error: TensorError| fail(Code::EvalInput, error.0);
-    let of_graph = |error: EvalError| refuse(error.diagnostic(graph));
-    let made = graph.random_inputs(given, seed).map_err(of_graph)?;
-    let (mut inputs, mut rounded) = (Vec::new(), Vec::new());
-    for (name, tensor) in made {
-        let Some(dtype) = net.input_type(&name).map(|ty| ty.dtype) else { continue };
-        let value = tensor.into_type(dtype).map_err(unfit)?;
-        rounded.push((name.clone(), value.clone()));
-        inputs.push((name, value));
-    }
-    let flat =
-        Evaluator::with_limits(settings.evaluation).run(graph, &rounded, &BTreeMap::new()).map_err(of_graph)?.outputs;
-    // If the number of trips depends on data, the graph has a further output that states whether the trip
-    // limit sufficed.
-    if let Some((name, finished)) = flat.get(net.outputs.len())
-        && finished.to_scalars().contains(&0.0)
-    {
-        let why = format!("on these inputs the number of trips is not sufficient (`{name}` is false)");
-        return Ok(Verified::Nothing(why));
-    }
-    let outputs = net.evaluate(inputs, &options(settings))?.outputs;
-    let (mut items, mut largest) = (0, 0.0_f64);
-    for ((name, value), (_, computed)) in outputs.iter().zip(&flat) {
-        let wanted = value.clone().widened();
-        let apart = wanted.difference(computed).unwrap_or(f64::INFINITY);
-        let tolerance = if matches!(value.dtype(), DType::Narrow(_)) { NARROW_TOLERANCE } else { TOLERANCE };
-        if apart > tolerance {
-            let message = format!("output `{name}` differs by {apart:e} from what the network computes");
-            return Err(fail(Code::VerifyDifference, message));
-        }
-        (items, largest) = (items + wanted.len(), largest.max(apart));
-    }
-    Ok(Verified::Equal(items, largest))
 }

@@ -99,6 +99,10 @@ impl Source for NcnnText {
         Ok(Flat::new(weighed, result))
     }
 
+    fn again(&self) -> Box<dyn Source> {
+        Box::new(NcnnText { text: self.text.clone(), weights: self.weights.clone() })
+    }
+
     /// All layers become operations of NNEF.
     fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
         let settings = settings.with(|options| options.lower = Lower::All);

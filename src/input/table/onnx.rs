@@ -9,9 +9,11 @@ use crate::graph::stats::{Known, ONNX, Setting, Stats};
 use crate::input::edit::{Edited, InlinedModel};
 use crate::input::model_run::{ModelRun, limits};
 use crate::input::opened::Opened;
-use crate::input::settings::Settings;
+use crate::input::settings::{Passes, Settings};
 use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
+use crate::input::text::Text;
 use crate::input::{Findings, Refusal};
+use crate::onnx::contents::Contents;
 use crate::onnx::to_nnef::NnefVariables;
 use crate::onnx::{Document, ExternalFile, ModelConstants, ViewTypes};
 use crate::parts::OUTLINING;
@@ -29,13 +31,19 @@ pub(super) fn read_text(opened: Opened, settings: &Settings) -> Result<Box<dyn S
     Ok(Box::new(ModelBytes::text(opened, settings)?))
 }
 
-/// Parses a model. Returns a document if there are no errors.
-type Parse = Box<dyn FnOnce(&mut Sources, &Settings) -> (Option<Document>, Diagnostics) + Send>;
-
 /// The bytes of a model, and its folder.
+#[derive(Clone)]
 struct ModelBytes {
     folder: Option<PathBuf>,
-    parse: Parse,
+    form: ModelForm,
+}
+
+/// A model in one of its forms.
+#[derive(Clone)]
+enum ModelForm {
+    /// Protobuf, under a name for messages.
+    Protobuf(String, Contents),
+    Text(Text),
 }
 
 /// A model that was parsed, if it could be.
@@ -55,24 +63,26 @@ impl ModelBytes {
     fn protobuf(opened: Opened, settings: &Settings) -> Result<Self, Refusal> {
         let folder = folder_of(&opened);
         let (name, contents) = opened.contents(settings.options.max_text)?;
-        let parse: Parse =
-            Box::new(move |sources, settings| Document::decode_contents(&name, contents, sources, &settings.options));
-        Ok(ModelBytes { folder, parse })
+        Ok(ModelBytes { folder, form: ModelForm::Protobuf(name, contents) })
     }
 
     fn text(opened: Opened, settings: &Settings) -> Result<Self, Refusal> {
         let folder = folder_of(&opened);
         let text = opened.text(settings.options.max_text)?;
-        let parse: Parse = Box::new(move |sources, settings| {
-            let file = sources.add(text.name, text.text);
-            Document::parse_part(sources, file, settings.production, &settings.options)
-        });
-        Ok(ModelBytes { folder, parse })
+        Ok(ModelBytes { folder, form: ModelForm::Text(text) })
     }
 
     fn parse(self, settings: &Settings) -> ParsedModel {
         let mut sources = Sources::new();
-        let (mut document, found) = (self.parse)(&mut sources, settings);
+        let (mut document, found) = match self.form {
+            ModelForm::Protobuf(name, contents) => {
+                Document::decode_contents(&name, contents, &mut sources, &settings.options)
+            }
+            ModelForm::Text(text) => {
+                let file = sources.add(text.name, text.text);
+                Document::parse_part(&sources, file, settings.production, &settings.options)
+            }
+        };
         if let (Some(document), Some(folder)) = (&mut document, &self.folder) {
             document.set_folder(folder);
         }
@@ -126,6 +136,12 @@ impl ParsedModel {
             let flattened = flattened();
             found.take(flattened.map(|warnings| (document, warnings)))
         });
+    }
+
+    /// The model to be evaluated.
+    fn evaluable(self, settings: &Settings) -> Evaluable {
+        let ParsedModel { sources, document, found, .. } = self;
+        Evaluable::Model(Box::new(ModelRun::new(sources, document, found, settings)))
     }
 
     /// The model as a graph; none if there is no document.
@@ -186,7 +202,6 @@ impl Source for ModelBytes {
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(options).map(Box::new) } else { None };
         parsed.bind(settings);
-        let source = parsed.document.as_ref().filter(|_| settings.compared).map(|source| Box::new(source.copy()));
         parsed.flatten(settings);
         if let Some(document) = parsed.document.as_mut().filter(|_| settings.provenance)
             && let Err(over) = document.note_origins_within(options)
@@ -207,7 +222,7 @@ impl Source for ModelBytes {
         parsed.note_change();
         let ParsedModel { sources, document, found, .. } = parsed;
         let document = document.filter(|_| !found.has_errors());
-        Ok(Edited::Model(Box::new(InlinedModel { sources, found, document, source, graph, before })))
+        Ok(Edited::Model(Box::new(InlinedModel { sources, found, document, graph, before })))
     }
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {
@@ -220,8 +235,25 @@ impl Source for ModelBytes {
         if !settings.options.internal.cut.keeps_all() {
             parsed.flatten(settings);
         }
-        let ParsedModel { sources, document, found, .. } = parsed;
-        Ok(Evaluable::Model(Box::new(ModelRun::new(sources, document, found, settings))))
+        Ok(parsed.evaluable(settings))
+    }
+
+    fn again(&self) -> Box<dyn Source> {
+        Box::new(self.clone())
+    }
+
+    /// The model as it was read, with the values and the shapes of the options. A part has the names of the flat model.
+    fn reference(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
+        let mut parsed = self.parse(settings);
+        parsed.bind(settings);
+        if !settings.options.internal.cut.keeps_all() {
+            parsed.flatten(&Settings { passes: Passes::default(), ..settings.clone() });
+        } else if let Some(document) = &mut parsed.document
+            && let Err(refused) = document.set_shapes(&settings.options)
+        {
+            parsed.found.extend(refused);
+        }
+        Ok(parsed.evaluable(settings))
     }
 }
 

@@ -136,6 +136,10 @@ impl Source for PnnxText {
         Ok(Flat::new(weighed, result))
     }
 
+    fn again(&self) -> Box<dyn Source> {
+        Box::new(PnnxText { text: self.text.clone(), data: self.data.clone() })
+    }
+
     /// All operators become operations of NNEF.
     fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
         let settings = settings.with(|options| {

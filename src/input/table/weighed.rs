@@ -148,6 +148,10 @@ impl<D: VariableStore> Backing for Weighed<D> {
         Ok(Values::of(&self.sources, Some(&self.data)))
     }
 
+    fn weights(&self) -> Option<&dyn Variables> {
+        Some(&self.data)
+    }
+
     fn before(&self, _: &write::Notation, _: &Settings) -> Option<Stats> {
         self.before.clone()
     }

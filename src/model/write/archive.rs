@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tar::{Builder, EntryType, Header};
 
-use super::content::Content;
+use super::content::{Content, Staged};
 use super::copy::copy;
 use crate::files::{self, parent};
 use crate::model::error::ModelError;
@@ -22,7 +22,17 @@ const EFFORT: u32 = 3;
 
 /// Writes a model into an archive.
 pub(crate) fn write(path: &Path, compressed: bool, content: &mut Content) -> Result<(), ModelError> {
-    files::write(path, |error| ModelError::io(path, error), |file| fill(file, path, compressed, content))
+    files::write(
+        path,
+        |error| ModelError::io(path, error),
+        |file| {
+            fill(file, path, compressed, content)?;
+            match &mut content.look {
+                Some(look) => look(Staged::Archive(file)).map_err(|error| ModelError::io(path, error)),
+                None => Ok(()),
+            }
+        },
+    )
 }
 
 fn fill(file: impl Write, path: &Path, compressed: bool, content: &mut Content) -> Result<(), ModelError> {

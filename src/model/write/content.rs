@@ -1,12 +1,25 @@
 //! The contents of a model to be written.
 
+use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 
 use crate::model::names::{GRAPH, QUANT};
 use crate::model::stored_model::Model;
 use crate::model::{ModelFile, path};
 
 /// Writes a text.
+/// A model that was written completely, before it gets its place.
+pub(crate) enum Staged<'s> {
+    /// A folder.
+    Folder(&'s Path),
+    /// An archive.
+    Archive(&'s File),
+}
+
+/// Looks at a model before it gets its place. After an error it does not get it.
+pub(crate) type Look<'a> = &'a mut dyn FnMut(Staged) -> io::Result<()>;
+
 pub(crate) type WriteText<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// The contents of a model to be written.
@@ -26,13 +39,15 @@ pub struct Content<'a> {
     pub(crate) document: &'a str,
     /// Whether files on disk may become hard links in a folder.
     pub(crate) linked: bool,
+    /// Looks at the model before it gets its place.
+    pub(crate) look: Option<Look<'a>>,
 }
 
 impl<'a> Content<'a> {
     /// A model that has only the text of a graph.
     pub fn new(graph: WriteText<'a>) -> Self {
         let (document, linked) = (GRAPH, true);
-        Content { graph, quant: None, files: None, hidden: false, progress: None, document, linked }
+        Content { graph, quant: None, files: None, hidden: false, progress: None, document, linked, look: None }
     }
 
     /// Adds the files of a model, except for those that readers ignore.

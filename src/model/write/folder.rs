@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use super::content::Content;
+use super::content::{Content, Staged};
 use super::copy::copy;
 use crate::files::{self, real, temporary};
 use crate::model::error::ModelError;
@@ -57,6 +57,9 @@ pub(crate) fn write(path: &Path, content: &mut Content) -> Result<(), ModelError
             let mut out = File::create_new(&to).map_err(fail)?;
             copy(bytes, &mut out, file.size(), &mut progress).map_err(fail)
         })?;
+    }
+    if let Some(look) = &mut content.look {
+        look(Staged::Folder(&files)).map_err(fail)?;
     }
     finish(&files, &target, &stage.path().join("old")).map_err(fail)
 }

@@ -9,5 +9,6 @@ mod target;
 
 pub(super) use archive::header;
 pub use content::Content;
+pub(crate) use content::{Look, Staged};
 pub use target::Target;
 pub(crate) use target::rewrite;

@@ -20,5 +20,5 @@ mod repeat;
 pub(crate) use edges::EDGES;
 pub(crate) use matmul::{Matrices, product};
 pub(crate) use number::Number;
-pub(crate) use reduce::{among, best, extreme, fold, grouped, softmax};
+pub(crate) use reduce::{among, best, extreme, fold, grouped, softmax, sum};
 pub(crate) use repeat::{Align, Repeat};

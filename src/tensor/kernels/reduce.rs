@@ -58,6 +58,11 @@ pub(crate) fn extreme(x: &Tensor, axes: &[usize], order: Order) -> Option<Data> 
     })
 }
 
+/// The sum of numbers. That of none is 0, whereas [`Iterator::sum`] gives -0; that of negative zeros keeps their sign.
+pub(crate) fn sum(items: impl Iterator<Item = f64>) -> f64 {
+    items.reduce(|total, item| total + item).unwrap_or(0.0)
+}
+
 /// The index of the first item that no other is better than; none if there are no items.
 pub(crate) fn best<T: Copy>(items: &[T], better: impl Fn(T, T) -> bool) -> Option<usize> {
     (0..items.len()).reduce(|best, i| if better(items[i], items[best]) { i } else { best })

@@ -306,8 +306,14 @@ pub(in crate::onnx) fn pad(call: &NodeCall) -> KernelResult {
     call.room(&shape)?;
     call.room(&shape)?;
     let mut along: Vec<Vec<Option<usize>>> = Vec::new();
-    for ((&extent, [before, _]), &length) in x.shape().iter().zip(&all).zip(&shape) {
-        let source = |i: usize| padded(&mode, i as i64 - before, extent as i64);
+    for ((&extent, [before, after]), &length) in x.shape().iter().zip(&all).zip(&shape) {
+        // What is cut off is gone before anything is added.
+        let cut = (-*before).max(0);
+        let left = (extent as i64).saturating_sub(cut).saturating_sub((-*after).max(0)).max(0);
+        let source = |i: usize| {
+            let place = padded(&mode, i as i64 - (*before).max(0), left)?;
+            Some(place.map(|place| place + cut as usize))
+        };
         along.push(
             (0..length)
                 .map(source)

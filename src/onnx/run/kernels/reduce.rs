@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, floats, integers, one};
 use crate::onnx::run::kernels::elementwise::wide;
-use crate::tensor::kernels::grouped;
+use crate::tensor::kernels::{grouped, sum};
 use crate::tensor::{DType, Data, Tensor};
 
 /// The axes that a reduction is along, and whether they stay with an extent of 1; no axes if nothing is reduced.
@@ -98,10 +98,10 @@ fn real(items: &[i128]) -> Vec<f64> {
 }
 
 pub(in crate::onnx) const SUM: Reduction =
-    Reduction { of_floats: |items| items.iter().sum(), of_integers: |items| Some(total(items)), of_none: None };
+    Reduction { of_floats: |items| sum(items.iter().copied()), of_integers: |items| Some(total(items)), of_none: None };
 
 pub(in crate::onnx) const MEAN: Reduction = Reduction {
-    of_floats: |items| items.iter().sum::<f64>() / items.len() as f64,
+    of_floats: |items| sum(items.iter().copied()) / items.len() as f64,
     of_integers: |items| total(items).checked_div(items.len() as i128),
     of_none: None,
 };
@@ -127,13 +127,13 @@ pub(in crate::onnx) const MIN: Reduction = Reduction {
 };
 
 pub(in crate::onnx) const L1: Reduction = Reduction {
-    of_floats: |items| items.iter().map(|item| item.abs()).sum(),
+    of_floats: |items| sum(items.iter().map(|item| item.abs())),
     of_integers: |items| Some(items.iter().fold(0i128, |sum, item| sum.wrapping_add(item.abs()))),
     of_none: None,
 };
 
 fn squares(items: &[f64]) -> f64 {
-    items.iter().map(|item| item * item).sum()
+    sum(items.iter().map(|item| item * item))
 }
 
 pub(in crate::onnx) const L2: Reduction = Reduction {
@@ -149,7 +149,7 @@ pub(in crate::onnx) const SUM_OF_SQUARES: Reduction = Reduction {
 };
 
 pub(in crate::onnx) const LOG_OF_SUM: Reduction = Reduction {
-    of_floats: |items| items.iter().sum::<f64>().ln(),
+    of_floats: |items| sum(items.iter().copied()).ln(),
     of_integers: |items| truncated((total(items) as f64).ln()),
     of_none: None,
 };

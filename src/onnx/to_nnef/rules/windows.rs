@@ -26,13 +26,13 @@ impl Window {
         self.size.checked_sub(1)?.checked_mul(self.dilation)?.checked_add(1)
     }
 
-    /// The padding for as many windows as strides fit into the extent.
-    fn same(self, extent: i64, upper: bool) -> Option<(i64, i64)> {
+    /// The padding for as many windows as strides fit into the extent, with a least total.
+    fn same(self, extent: i64, upper: bool, least: i64) -> Option<(i64, i64)> {
         let count = extent.checked_add(self.stride)?.checked_sub(1)?.checked_div(self.stride)?;
         let covered = count.checked_sub(1)?.checked_mul(self.stride)?.checked_add(self.span()?)?;
-        let all = covered.checked_sub(extent)?.max(0);
-        let less = all / 2;
-        Some(if upper { (less, all - less) } else { (all - less, less) })
+        let all = covered.checked_sub(extent)?.max(least);
+        let before = if upper { all / 2 } else { (all + 1) / 2 };
+        Some((before, all - before))
     }
 
     /// The number of items at the end that a last incomplete window needs, if it begins within the items.
@@ -52,6 +52,11 @@ impl Window {
 
 /// The windows of a node over axes with these extents.
 fn windows(line: &NodeLine, sizes: &[i64], extents: &[i64]) -> Lowered<Vec<Window>> {
+    windows_padded(line, sizes, extents, 0)
+}
+
+/// Windows whose automatic padding has a least total: those of pools with gaps between them are in the middle.
+fn windows_padded(line: &NodeLine, sizes: &[i64], extents: &[i64], least: i64) -> Lowered<Vec<Window>> {
     let count = sizes.len();
     let per_axis = |name: &str, default: i64, length: usize| match line.ints(name)? {
         Some(list) if list.len() == length => Ok(list),
@@ -72,8 +77,8 @@ fn windows(line: &NodeLine, sizes: &[i64], extents: &[i64]) -> Lowered<Vec<Windo
         let padding = match auto.as_str() {
             "NOTSET" | "" => window.padding,
             "VALID" => (0, 0),
-            "SAME_UPPER" => window.same(extents[i], true).ok_or(LARGE)?,
-            "SAME_LOWER" => window.same(extents[i], false).ok_or(LARGE)?,
+            "SAME_UPPER" => window.same(extents[i], true, least).ok_or(LARGE)?,
+            "SAME_LOWER" => window.same(extents[i], false, least).ok_or(LARGE)?,
             _ => return Err(NodeRefusal::because("its attribute `auto_pad` is not known")),
         };
         windows.push(Window { padding, ..window });
@@ -222,7 +227,7 @@ fn pooling(line: &NodeLine) -> Lowered<(Vec<Window>, Vec<i64>)> {
     if sizes.len() != extents.len() {
         return Err(NodeRefusal::RANK);
     }
-    let windows = windows(line, &sizes, extents)?;
+    let windows = windows_padded(line, &sizes, extents, i64::MIN)?;
     let up = line.flag("ceil_mode", false)?;
     let excess = |(window, extent): (&Window, &i64)| if up { window.excess(*extent).ok_or(LARGE) } else { Ok(0) };
     let excess = windows.iter().zip(extents).map(excess).collect::<Lowered<Vec<i64>>>()?;

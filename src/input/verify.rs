@@ -1,0 +1,386 @@
+//! What was written is read back in its notation, evaluated on the inputs of its source, and compared with what that
+//! computes.
+
+use std::fs::File;
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+
+use super::model_run::{ModelRun, NamedTensors, random_inputs};
+use super::opened::Opened;
+use super::passes::selected;
+use super::settings::{Passes, Settings};
+use super::source::{Backing, Evaluable, Source, Values};
+use super::table::loops::Networks;
+use super::table::{Notation, documents};
+use super::{Findings, Refusal, models};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::eval::{compare, tolerance};
+use crate::loops::Network;
+use crate::onnx::{ModelInput, ModelOutputs};
+use crate::options::{Internal, Options};
+use crate::progress::{self, Phase};
+use crate::source::{Location, Sources};
+use crate::tensor::{DType, Tensor};
+use crate::{Dialect, Graph, Lower, write};
+
+/// A result that was written, in a temporary place.
+pub(crate) struct Written<'w> {
+    /// The name of the output, for messages.
+    pub(crate) name: &'w str,
+    /// Its notation.
+    pub(crate) to: &'static write::Notation,
+    /// The folder of the external data of a model, if it is not that of the temporary file.
+    pub(crate) folder: Option<&'w Path>,
+}
+
+/// The options with which a result is read back: those of its source are in it. Its text may be longer.
+fn plain(settings: &Settings, dialect: Option<Dialect>) -> Settings {
+    let options = Options {
+        strict: false,
+        dialect,
+        lower: Lower::Custom,
+        internal: Internal { profile: settings.options.internal.profile, ..Internal::default() },
+        keep: Vec::new(),
+        keep_unused: false,
+        migrate: false,
+        shapes: Default::default(),
+        unroll: false,
+        flat: false,
+        max_text: settings.options.max_text.max(settings.options.max_memory),
+        ..settings.options.clone()
+    };
+    let mut model = settings.model.clone();
+    (model.graph, model.text) = (model.graph.max(options.max_text), model.text.max(options.max_text));
+    Settings { options, model, bound: Vec::new(), passes: Passes::default(), ..settings.clone() }
+}
+
+impl Written<'_> {
+    /// Reads a file, or the folder of a model of NNEF.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read back.
+    pub(crate) fn at(&self, path: &Path, settings: &Settings) -> Result<Side, Refusal> {
+        self.side(settings, |notation, settings| {
+            let opened = Opened::open(path)?;
+            let folder = self.folder.filter(|_| opened.is_file());
+            (notation.read)(opened.known_as(self.name, folder), settings)
+        })
+    }
+
+    /// Reads a model of NNEF in an archive.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read back.
+    pub(crate) fn archived(&self, archive: File, settings: &Settings) -> Result<Side, Refusal> {
+        self.side(settings, |notation, settings| {
+            let written = models::archived(self.name, archive, settings)?;
+            Ok(documents::source_of(written, notation.dialect.unwrap_or(Dialect::V1)))
+        })
+    }
+
+    fn side(
+        &self,
+        settings: &Settings,
+        read: impl FnOnce(&Notation, &Settings) -> Result<Box<dyn Source>, Refusal>,
+    ) -> Result<Side, Refusal> {
+        let Some(notation) = Notation::named(self.to.name) else {
+            return Err(Refusal::Unfit(format!("--verify reads no results in the notation `{}`", self.to.name)));
+        };
+        let settings = plain(settings, notation.dialect);
+        let side = read(notation, &settings).and_then(|source| Side::of(source.evaluable(&settings)?, &settings));
+        side.map_err(|refusal| differs(&format!("what was written cannot be read back: {}", first(&refusal))))
+    }
+}
+
+/// The message of the first error of a refusal.
+fn first(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Found(found) => {
+            let error = found.diagnostics.iter().find(|diagnostic| diagnostic.is_error());
+            error.map_or_else(String::new, |error| error.to_string())
+        }
+        other => other.to_string(),
+    }
+}
+
+fn differs(message: &str) -> Refusal {
+    refused(Sources::new(), Diagnostic::new(Code::VerifyDifference, Location::default(), message))
+}
+
+fn refused(sources: Sources, diagnostic: Diagnostic) -> Refusal {
+    Refusal::Found(Box::new(Findings::one(sources, diagnostic)))
+}
+
+/// One of the two that are compared.
+pub(crate) enum Side {
+    Graph(Box<dyn Backing>, Box<Graph>),
+    Network(Box<Networks>),
+    Model(Box<ModelRun>),
+}
+
+/// Where the data of the variables of a graph are.
+#[derive(Clone, Copy)]
+pub(crate) enum Labels<'l> {
+    /// In its own model, with the quantizations of it.
+    Own,
+    /// In its own files; nothing is rounded.
+    Files,
+    /// A text alone was written: they are those of its source, which may be in no files.
+    Source(Option<&'l dyn Backing>),
+}
+
+/// The names of inputs, with their types if these are fixed.
+type Inputs = Vec<(String, Option<DType>)>;
+
+/// How the outputs are computed.
+struct Run<'r> {
+    seed: u64,
+    quantized: bool,
+    settings: &'r Settings,
+}
+
+impl Side {
+    /// The source of a result.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be evaluated.
+    pub(crate) fn source(source: Box<dyn Source>, settings: &Settings) -> Result<Side, Refusal> {
+        Side::of(source.reference(settings)?, settings)
+    }
+
+    fn of(evaluable: Evaluable, settings: &Settings) -> Result<Side, Refusal> {
+        match evaluable {
+            Evaluable::Graph(flat) => match selected(flat.result, settings) {
+                Ok((graph, found)) if !found.has_errors() => Ok(Side::Graph(flat.backing, Box::new(graph))),
+                Ok((_, found)) | Err(found) => {
+                    Err(Refusal::Found(Box::new(Findings::new(flat.backing.sources().clone(), found))))
+                }
+            },
+            Evaluable::Network(networks, found) if !found.has_errors() => Ok(Side::Network(networks)),
+            Evaluable::Network(networks, found) => {
+                Err(Refusal::Found(Box::new(Findings::new(networks.sources, found))))
+            }
+            Evaluable::Model(run) if run.document.is_some() && !run.found.has_errors() => Ok(Side::Model(run)),
+            Evaluable::Model(run) => Err(Refusal::Found(Box::new(run.findings()))),
+        }
+    }
+
+    /// The graph, if it is one.
+    pub(crate) fn graph(&mut self) -> Option<&mut Graph> {
+        if let Side::Graph(_, graph) = self { Some(graph) } else { None }
+    }
+
+    /// The inputs of a model, if it is one.
+    pub(crate) fn model(&self) -> Option<Vec<ModelInput>> {
+        if let Side::Model(run) = self { Some(run.inputs()) } else { None }
+    }
+
+    /// The names of its inputs, with their types if these are fixed.
+    fn inputs(&self) -> Inputs {
+        match self {
+            Side::Graph(_, graph) => graph.inputs.iter().map(|input| (graph.tensor_name(*input), None)).collect(),
+            Side::Network(networks) => networks.net.iter().flat_map(Network::typed_inputs).collect(),
+            Side::Model(run) => run.inputs().into_iter().map(|input| (input.name, input.dtype)).collect(),
+        }
+    }
+
+    fn sources(&self) -> Sources {
+        match self {
+            Side::Graph(backing, _) => backing.sources().clone(),
+            Side::Network(networks) => networks.sources.clone(),
+            Side::Model(run) => run.sources.clone(),
+        }
+    }
+
+    /// Given tensors, and random ones for the other inputs; none for networks, which do not make any.
+    fn random(
+        &self,
+        (given, seed): (&[(String, Tensor)], u64),
+        settings: &Settings,
+    ) -> Result<Option<NamedTensors>, Refusal> {
+        let made = match self {
+            Side::Network(_) => return Ok(None),
+            Side::Graph(_, graph) => {
+                let made = graph.random_inputs_within(settings.evaluation, given, seed);
+                made.map_err(|error| Box::new(error.diagnostic(graph)))
+            }
+            Side::Model(run) => match &run.document {
+                Some(document) => random_inputs(document, (given, seed), settings),
+                None => Ok(given.to_vec()),
+            },
+        };
+        made.map(Some).map_err(|error| refused(self.sources(), *error))
+    }
+
+    /// The outputs on inputs.
+    fn outputs(&mut self, inputs: &[(String, Tensor)], run: &Run) -> Result<ModelOutputs, Refusal> {
+        match self {
+            Side::Graph(backing, graph) => {
+                let sources = backing.sources().clone();
+                evaluated(backing.values(graph, run.settings)?, (&sources, graph), inputs, run)
+            }
+            Side::Network(networks) => {
+                let outputs = networks.outputs(inputs, run.settings);
+                let outputs = outputs
+                    .map_err(|found| Refusal::Found(Box::new(Findings::new(networks.sources.clone(), found))))?;
+                Ok(outputs.outputs.into_iter().map(|(name, tensor)| (name, tensor.into())).collect())
+            }
+            Side::Model(model) => match model.evaluate(inputs, run.settings) {
+                Some(outputs) => Ok(outputs),
+                None => {
+                    let found = std::mem::take(&mut model.found);
+                    Err(Refusal::Found(Box::new(Findings::new(model.sources.clone(), found))))
+                }
+            },
+        }
+    }
+}
+
+/// The outputs of a graph with the data behind it; its diagnostics have their places in `sources`.
+fn evaluated(
+    mut values: Values,
+    (sources, graph): (&Sources, &Graph),
+    inputs: &[(String, Tensor)],
+    run: &Run,
+) -> Result<ModelOutputs, Refusal> {
+    values.seed = Some(run.seed);
+    let quantizations = std::mem::replace(&mut values.quantizations, Ok(Default::default()));
+    let quantizations = if run.quantized { quantizations } else { Ok(Default::default()) };
+    let failed = |found| Refusal::Found(Box::new(Findings::new(values.sources.clone(), found)));
+    let (quantizations, _) = quantizations.map_err(failed)?;
+    match values.run(graph, inputs, (quantizations, run.settings)) {
+        Ok(evaluation) => Ok(evaluation.outputs),
+        Err(error) => Err(refused(sources.clone(), error.diagnostic(graph))),
+    }
+}
+
+/// The outputs of what was written, with the data of the variables that belong to it.
+fn outputs_of_written(
+    (source, written): (&mut Side, &mut Side),
+    labels: Labels,
+    inputs: &[(String, Tensor)],
+    run: &Run,
+) -> Result<ModelOutputs, Refusal> {
+    let (Labels::Source(flat), Side::Graph(backing, graph)) = (labels, &mut *written) else {
+        return written.outputs(inputs, run);
+    };
+    let sources = backing.sources().clone();
+    let values = match (flat.and_then(Backing::weights), source) {
+        (Some(weights), _) => Values::of(&sources, Some(weights)),
+        (None, Side::Graph(backing, _)) => backing.values(graph, run.settings)?,
+        (None, _) => Values::of(&sources, None),
+    };
+    evaluated(values, (&sources, graph), inputs, run)
+}
+
+/// The result of a comparison without a difference.
+pub(crate) enum Verified {
+    /// The number of compared items, and the largest difference.
+    Equal(usize, f64),
+    /// The inputs do not suffice for a comparison, for the reason in the text.
+    Nothing(String),
+}
+
+/// The inputs of what was written, by the names in its source, and the other way round. Notations spell some names in
+/// different ways: such inputs are matched by their order. Those with values are gone.
+struct Pairs {
+    source: FxHashMap<String, Option<DType>>,
+    to_written: FxHashMap<String, (String, Option<DType>)>,
+    to_source: FxHashMap<String, String>,
+}
+
+impl Pairs {
+    fn new(source: Inputs, written: Inputs) -> Self {
+        let known: FxHashMap<&str, Option<DType>> = written.iter().map(|(name, of)| (name.as_str(), *of)).collect();
+        let names: FxHashMap<String, Option<DType>> = source.iter().cloned().collect();
+        let mut others = written.iter().filter(|(name, _)| !names.contains_key(name));
+        let mut to_written = FxHashMap::default();
+        for (name, _) in &source {
+            let same = known.get(name.as_str()).map(|of| (name.clone(), *of));
+            if let Some(pair) = same.or_else(|| others.next().cloned()) {
+                to_written.insert(name.clone(), pair);
+            }
+        }
+        let to_source = to_written.iter().map(|(from, (to, _))| (to.clone(), from.clone())).collect();
+        Pairs { source: names, to_written, to_source }
+    }
+
+    /// A value of an input in the coarsest of the types that it has on both sides.
+    fn rounded(&self, name: &str, value: Tensor) -> Tensor {
+        let types = [self.source.get(name).copied(), self.to_written.get(name).map(|(_, of)| *of)];
+        types.into_iter().flatten().flatten().fold(value, |value, of| match of.is_float() && value.dtype().is_float() {
+            true => value.clone().into_type(of).unwrap_or(value),
+            false => value,
+        })
+    }
+
+    /// A tensor for each input that both have.
+    fn for_written(&self, inputs: &[(String, Tensor)]) -> NamedTensors {
+        let typed = |(name, value): &(String, Tensor)| {
+            let (to, of) = self.to_written.get(name)?;
+            let exact = of.and_then(|of| value.clone().exactly(of).ok());
+            Some((to.clone(), exact.unwrap_or_else(|| value.clone())))
+        };
+        inputs.iter().filter_map(typed).collect()
+    }
+}
+
+/// Tensors for the inputs of a source: given ones, and random ones.
+fn inputs(
+    (source, written): (&Side, &Side),
+    pairs: &Pairs,
+    given: (&[(String, Tensor)], u64),
+    settings: &Settings,
+) -> Result<NamedTensors, Refusal> {
+    let made = match source.random(given, settings)? {
+        Some(made) => made,
+        None => {
+            // What was written has the shapes that the network leaves open.
+            let made = written.random((&pairs.for_written(given.0), given.1), settings)?.unwrap_or_default();
+            let from = |(name, value)| Some((pairs.to_source.get(&name)?.clone(), value));
+            made.into_iter().filter_map(from).collect()
+        }
+    };
+    let rounded = |(name, value): (String, Tensor)| (name.clone(), pairs.rounded(&name, value));
+    Ok(made.into_iter().map(rounded).collect())
+}
+
+/// Evaluates what was written and its source on the same inputs, given and random, and compares their outputs.
+///
+/// # Errors
+///
+/// One of them cannot be evaluated, or they differ by more than rounding explains.
+pub(crate) fn verify(
+    (source, written): (&mut Side, &mut Side),
+    (given, seed): (&[(String, Tensor)], u64),
+    labels: Labels,
+    settings: &Settings,
+) -> Result<Verified, Refusal> {
+    progress::enter(Phase::Evaluating);
+    let pairs = Pairs::new(source.inputs(), written.inputs());
+    let inputs = inputs((source, written), &pairs, (given, seed), settings)?;
+    let run = Run { seed, quantized: matches!(labels, Labels::Own), settings };
+    let wanted = source.outputs(&inputs, &run)?;
+    let inputs = pairs.for_written(&inputs);
+    let mut found = outputs_of_written((source, written), labels, &inputs, &run)?;
+    // If the number of trips of a network depends on data, the graph has a further output that states whether the trip
+    // limit sufficed.
+    if matches!(source, Side::Network(_)) && found.len() > wanted.len() {
+        if let Some((name, _)) = found[wanted.len()..].iter().find(|(_, done)| done.to_scalars().contains(&0.0)) {
+            let why = format!("on these inputs the number of trips is not sufficient (`{name}` is false)");
+            return Ok(Verified::Nothing(why));
+        }
+        found.truncate(wanted.len());
+    }
+    match compare(&wanted, &found, tolerance) {
+        Ok(difference) => Ok(Verified::Equal(difference.items, difference.largest)),
+        Err(message) => {
+            let at = if let Side::Graph(backing, _) = source { backing.start() } else { Location::default() };
+            Err(refused(source.sources(), Diagnostic::new(Code::VerifyDifference, at, message)))
+        }
+    }
+}
