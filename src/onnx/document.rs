@@ -433,7 +433,7 @@ impl Document {
     /// They do not fit the model.
     pub(crate) fn set_shapes(&mut self, options: &Options) -> Result<(), Diagnostics> {
         let at = Self::nowhere(self.file);
-        self.model().map_or(Ok(()), |model| edit::set_shapes(model, &options.shapes, at))
+        self.model().map_or(Ok(()), |model| edit::set_shapes(model, options, at))
     }
 
     /// Merges equal nodes and equal constants: of several with the same operands and attributes, the first one stays.

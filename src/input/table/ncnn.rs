@@ -100,7 +100,7 @@ impl Source for NcnnText {
     }
 
     fn again(&self) -> Box<dyn Source> {
-        Box::new(NcnnText { text: self.text.clone(), weights: self.weights.clone() })
+        Box::new(NcnnText { text: self.text.clone(), weights: self.weights.clone(), pnnx: self.pnnx.clone() })
     }
 
     /// All layers become operations of NNEF.
