@@ -7,6 +7,7 @@ use crate::nnef::ast::{Assignment, Ast, BinaryOp, Body, Expr, ExprId, Module, Un
 use crate::nnef::print::{print_expr, print_module};
 use crate::source::Sources;
 use crate::source::names::Names;
+use crate::tests::matching;
 
 struct Parsed {
     sources: Sources,
@@ -426,7 +427,7 @@ fn trees(text: &str) -> Vec<String> {
 /// Expressions as fully parenthesized text, which determines the tree.
 fn expressions() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
-        "[a-e]".prop_map(|name| name),
+        matching("[a-e]"),
         (0u32..100).prop_map(|n| n.to_string()),
         (0u32..100).prop_map(|n| format!("{}", f64::from(n) / 8.0 + 0.001)),
         Just("true".to_owned()),
@@ -467,7 +468,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_survived(text in "[a-c(){}\\[\\];:,=+*<>?!&|'\"#/$ \n0-9.é]{0,60}|(version 1.0;|graph g\\(x\\)->\\(y\\)\\{|fragment f|\\(|\\)|\\{|\\}|\\[|\\]|x|=|;|,|if |else |for |in |yield |extension a){0,20}") {
+    fn any_text_is_survived(text in matching("[a-c(){}\\[\\];:,=+*<>?!&|'\"#/$ \n0-9.é]{0,60}|(version 1.0;|graph g\\(x\\)->\\(y\\)\\{|fragment f|\\(|\\)|\\{|\\}|\\[|\\]|x|=|;|,|if |else |for |in |yield |extension a){0,20}")) {
         for dialect in [Dialect::V1, Dialect::Draft] {
             let parsed = parse_as(&text, dialect);
             for finding in parsed.diagnostics.iter() {

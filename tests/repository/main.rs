@@ -1,0 +1,9 @@
+//! What sources, documentation and benchmarks of the repository keep.
+
+mod api;
+mod architecture;
+#[path = "../common/mod.rs"]
+mod common;
+mod docs;
+mod patches;
+mod workloads;
