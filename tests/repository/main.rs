@@ -4,6 +4,7 @@ mod api;
 mod architecture;
 #[path = "../common/mod.rs"]
 mod common;
+mod crates;
 mod docs;
 mod patches;
 mod workloads;
