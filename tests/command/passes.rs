@@ -3,7 +3,7 @@
 
 use std::process::Output;
 
-use crate::common::command::{feed, run};
+use crate::common::command::fast::{feed, run};
 
 /// Runs the command on a text as its standard input.
 fn flatten(args: &[&str], text: &str) -> Output {

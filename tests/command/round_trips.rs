@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use crate::common::command::{call, stderr};
+use crate::common::command::fast::call;
+use crate::common::command::stderr;
 
 /// An output notation: its name, the extension of its files, and whether a flat file is the text of its own flat graph.
 /// The operations of PNNX's expressions are joined when a graph is written, and expanded when it is flattened.

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Output, Stdio};
 
-use crate::common::command;
+use crate::common::command::{fast, messages};
 
 /// Clears the screen; a second way to say so in one character; deletes; turns the text around.
 const STRANGE: &str = "a\u{1b}[2Jb\u{9b}c\u{7f}d\u{202e}e";
@@ -21,13 +21,13 @@ fn document() -> String {
 }
 
 fn command(args: &[&str]) -> Command {
-    let mut command = command::call(args).command();
+    let mut command = fast::call(args).command();
     command.stdin(Stdio::piped());
     command
 }
 
 fn run(args: &[&str], stdin: &str) -> Output {
-    command::feed(args, stdin)
+    fast::feed(args, stdin)
 }
 
 /// What a terminal gets on standard output and standard error.
@@ -119,7 +119,7 @@ fn messages_are_harmless_wherever_they_go() {
             let output = run(&args, "");
             // The messages of `check` are on standard output.
             let told = match args.contains(&"check") {
-                true => command::messages(&output),
+                true => messages(&output),
                 false => String::from_utf8(output.stderr).unwrap(),
             };
             assert!(!told.is_empty() && harmful(&told).is_empty(), "{args:?}: {:?} in {told}", harmful(&told));

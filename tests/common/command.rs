@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
 
 /// The name of the variable with the path of the program to test, if it is not the one that is built with the tests.
 const GIVEN: &str = "NNEF_FLATTEN_BIN";
@@ -12,21 +11,6 @@ const GIVEN: &str = "NNEF_FLATTEN_BIN";
 /// The program that is built with the tests: it is not optimized, and ends where numbers overflow.
 pub fn program() -> PathBuf {
     std::env::var_os(GIVEN).unwrap_or(env!("CARGO_BIN_EXE_nnef-flatten").into()).into()
-}
-
-/// An optimized program, for tests of time, memory and depth and those with thousands of calls. It is built when the first
-/// test needs it, from the sources as they are.
-pub fn fast() -> PathBuf {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let built = || {
-        let target = Path::new(env!("CARGO_BIN_EXE_nnef-flatten")).ancestors().nth(2).expect("a folder of artifacts");
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        cargo.args(["build", "--quiet", "--profile", "fast", "--bin", "nnef-flatten", "--target-dir"]).arg(target);
-        let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo starts");
-        assert!(output.status.success(), "the fast program is not built:\n{}", stderr(&output));
-        target.join("fast/nnef-flatten").with_extension(std::env::consts::EXE_EXTENSION)
-    };
-    std::env::var_os(GIVEN).map_or_else(|| BUILT.get_or_init(built).clone(), PathBuf::from)
 }
 
 /// A call of the command.
@@ -40,13 +24,8 @@ pub fn call<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Call {
     call_of(&program(), args)
 }
 
-/// The same of the optimized program.
-pub fn fast_call<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Call {
-    call_of(&fast(), args)
-}
-
 /// The same of a program.
-pub fn call_of<A: AsRef<OsStr>>(program: &Path, args: impl IntoIterator<Item = A>) -> Call {
+fn call_of<A: AsRef<OsStr>>(program: &Path, args: impl IntoIterator<Item = A>) -> Call {
     let mut command = Command::new(program);
     command.args(args).env("NO_COLOR", "1");
     Call { command, stdin: None }
@@ -132,4 +111,45 @@ pub fn messages(output: &Output) -> String {
 /// What the command wrote to standard error.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The same with an optimized program, for tests of time, memory and depth and those with thousands of calls. It is built when
+/// the first test needs it, from the sources as they are.
+pub mod fast {
+    use std::ffi::OsStr;
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, Output};
+    use std::sync::OnceLock;
+
+    use super::{Call, GIVEN, call_of, stderr};
+
+    /// The program.
+    pub fn program() -> PathBuf {
+        static BUILT: OnceLock<PathBuf> = OnceLock::new();
+        std::env::var_os(GIVEN).map_or_else(|| BUILT.get_or_init(built).clone(), PathBuf::from)
+    }
+
+    fn built() -> PathBuf {
+        let target = Path::new(env!("CARGO_BIN_EXE_nnef-flatten")).ancestors().nth(2).expect("a folder of artifacts");
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+        cargo.args(["build", "--quiet", "--profile", "fast", "--bin", "nnef-flatten", "--target-dir"]).arg(target);
+        let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo starts");
+        assert!(output.status.success(), "the fast program is not built:\n{}", stderr(&output));
+        target.join("fast/nnef-flatten").with_extension(std::env::consts::EXE_EXTENSION)
+    }
+
+    /// A call with arguments, as those of the other program.
+    pub fn call<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Call {
+        call_of(&program(), args)
+    }
+
+    /// Runs the command without standard input.
+    pub fn run(args: &[&str]) -> Output {
+        call(args).run()
+    }
+
+    /// Runs the command with standard input.
+    pub fn feed(args: &[&str], stdin: impl AsRef<[u8]>) -> Output {
+        call(args).stdin(stdin).run()
+    }
 }

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::common::command::{feed, stderr};
+use crate::common::command::fast::feed;
+use crate::common::command::stderr;
 use crate::common::operators::text_of;
 use nnef_flatten::graph::Extent;
 use nnef_flatten::input::{Given, Input, Refusal};

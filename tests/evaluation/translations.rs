@@ -19,7 +19,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::command::run;
+use crate::common::command::fast::run;
 use serde_json::{Value, json};
 
 /// An input of a document.

@@ -454,7 +454,7 @@ impl Input {
         let call = self.call(folder.path(), text);
         let options = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
         let mut command = Command::new("valgrind");
-        command.args(options).arg(fast()).args(call);
+        command.args(options).arg(fast::program()).args(call);
         let output = command.stdout(Stdio::null()).output().ok()?;
         let report = String::from_utf8_lossy(&output.stderr).into_owned();
         let line = report.lines().find(|line| line.contains("refs:"))?;

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::common::archives::entry;
-use crate::common::command::fast_call;
+use crate::common::command::fast;
 use crate::common::measured::measured;
 use crate::common::{HEADER, Random};
 use nnef_flatten::tensor::Tensor;
@@ -393,7 +393,7 @@ fn ends(folder: &Path, i: usize, input: &Input, call: &[&str]) -> Option<String>
     let graph = folder.join("given.nnef");
     let words = call.iter().map(|word| if *word == "GRAPH" { graph.as_os_str() } else { OsStr::new(word) });
     let limits = [format!("-t {SECONDS}"), format!("-v {ADDRESSES}")];
-    let limited = fast_call(words).args([&path]).limited(&limits.each_ref().map(String::as_str));
+    let limited = fast::call(words).args([&path]).limited(&limits.each_ref().map(String::as_str));
     let (output, peak) = measured(&mut limited.command());
     std::fs::remove_file(&path).unwrap();
     if peak > MEMORY {

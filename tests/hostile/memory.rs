@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::common::HEADER;
-use crate::common::command::fast_call;
+use crate::common::command::fast;
 use crate::common::measured::measured;
 
 /// The budget in bytes.
@@ -64,7 +64,7 @@ const CALLS: &[&[&str]] = &[
 
 /// The most memory in use of a call in bytes, and its exit status.
 fn peak(path: &Path, call: &[&str]) -> (u64, Option<i32>) {
-    let limited = fast_call(["-q", "--max-memory", &BUDGET.to_string(), "-o", "/dev/null"]).args(call).args([path]);
+    let limited = fast::call(["-q", "--max-memory", &BUDGET.to_string(), "-o", "/dev/null"]).args(call).args([path]);
     let (output, peak) = measured(&mut limited.command());
     (peak << 10, output.status.code())
 }

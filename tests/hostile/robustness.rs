@@ -174,7 +174,7 @@ fn a_process_that_may_have_few_addresses_needs_no_more_than_it_uses() {
     text.push_str("    y = tanh(t99999);\n}\n");
     text.push_str("graph g(x) -> (y) { x = external<scalar>(shape = [1]); y = f(x); }\n");
     let (_folder, source) = written(&text).unwrap();
-    let output = command::fast_call(["-q"]).args([&source]).limited(&["-v 100000"]).run();
+    let output = command::fast::call(["-q"]).args([&source]).limited(&["-v 100000"]).run();
     let messages = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{messages}");
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.contains("tanh(")).count(), 100_001);

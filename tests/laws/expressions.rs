@@ -169,7 +169,7 @@ fn agree(case: &Case) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(cases(3000))]
+    #![proptest_config(cases(1000))]
 
     #[test]
     fn expressions_of_the_graph_have_the_value_of_the_model(case in generated(60, alone)) {

@@ -18,7 +18,7 @@ use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::command::fast_call;
+use common::command::fast;
 use samples::Samples;
 use trials::{Effect, TRIALS, Trial};
 
@@ -37,7 +37,7 @@ fn run(words: &[String]) -> Outcome {
     let (stdin, words): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with('<'));
     let stdin = stdin.first().map_or(Stdio::null(), |file| fs::File::open(&file[1..]).unwrap().into());
     let output =
-        fast_call(&words).within(folder.path()).command().env_remove("NO_COLOR").stdin(stdin).output().unwrap();
+        fast::call(&words).within(folder.path()).command().env_remove("NO_COLOR").stdin(stdin).output().unwrap();
     let mut files = BTreeMap::new();
     collect(folder.path(), folder.path(), &mut files);
     let told = String::from_utf8(output.stderr).unwrap();

@@ -1,12 +1,30 @@
 //! The inputs that earlier runs of the fuzz targets kept, and their seeds: each target runs on its own, as libFuzzer runs it.
+//! They have a process of their own, since its memory is measured.
+#![cfg(feature = "cli")]
+#![allow(dead_code)] // The targets use parts of the laws.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../laws/documents.rs"]
+mod documents;
+#[path = "../../fuzz/src/models.rs"]
+mod models;
+#[path = "../laws/mutants.rs"]
+mod mutants;
+#[path = "../../fuzz/src/shared.rs"]
+mod shared;
+#[path = "../laws/choices.rs"]
+mod tape;
+#[path = "../../fuzz/src/targets/mod.rs"]
+mod targets;
 
 use std::fs;
 use std::io::Read;
 use std::panic::catch_unwind;
 use std::path::Path;
 
-use crate::{shared, targets};
+use common::archives;
 
 /// The inputs of a target with their names: its seeds, and those that are kept.
 fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {
