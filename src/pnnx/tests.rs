@@ -317,22 +317,6 @@ fn files_of_ncnn_are_told_by_their_name() {
     assert!(found.to_string().contains("ncnn"), "{found}");
 }
 
-/// Checks that the graph of an expression computes its value.
-fn graph_computes_the_value(text: &str, x: &[f64]) {
-    let expression = read(text);
-    let Some(graph) = flat(&expression) else { return };
-    let (Some(wanted), Some(found)) = (value(&expression, x), computed(&graph, x)) else { return };
-    // For infinities and NaN, quotients in templates may differ from the functions.
-    if wanted.is_finite() && found.is_finite() && wanted.abs() < 1e6 {
-        assert!(same(wanted, found), "{text} at {x:?} is {wanted}, its graph computes {found}");
-    }
-}
-
-#[test]
-fn a_power_of_a_negative_number_keeps_its_value() {
-    graph_computes_the_value("sub(pow(@1,div(@0,@1)),erf(@0))", &[-0.25, 1.0, 0.0]);
-}
-
 proptest! {
     #[test]
     fn printed_expressions_read_back(text in expressions(any_operation)) {
@@ -369,7 +353,13 @@ proptest! {
 
     #[test]
     fn expansion_keeps_the_value(text in expressions(is_smooth), x in operands()) {
-        graph_computes_the_value(&text, &x);
+        let expression = read(&text);
+        let Some(graph) = flat(&expression) else { return Ok(()) };
+        let (Some(wanted), Some(found)) = (value(&expression, &x), computed(&graph, &x)) else { return Ok(()) };
+        // For infinities and NaN, quotients in templates may differ from the functions.
+        if wanted.is_finite() && found.is_finite() && wanted.abs() < 1e6 {
+            prop_assert!(same(wanted, found), "{text} at {x:?} is {wanted}, its graph computes {found}");
+        }
     }
 
     #[test]

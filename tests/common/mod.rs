@@ -2,7 +2,13 @@
 
 #![allow(dead_code, unused_imports)] // Each binary uses a part.
 // Helpers of tests, which clippy takes for more.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::print_stderr, clippy::should_implement_trait)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::should_implement_trait
+)]
 
 pub mod archives;
 #[cfg(feature = "cli")]
