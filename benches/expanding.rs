@@ -1,7 +1,7 @@
 //! Expansion, from syntax tree to flat graph, with checks: every workload that is not refused.
 #![allow(missing_docs)] // The macros make items without documentation.
 
-mod workloads;
+use nnef_flatten_benches as workloads;
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Writing flat graphs as NNEF text and as JSON.
 #![allow(missing_docs)] // The macros make items without documentation.
 
-mod workloads;
+use nnef_flatten_benches as workloads;
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -78,6 +78,8 @@ mod sink;
 pub mod source;
 #[cfg(feature = "tensor")]
 pub mod tensor;
+#[cfg(test)]
+mod tests;
 mod threads;
 pub mod write;
 

@@ -2,7 +2,7 @@
 
 #[path = "../../tests/common/archives.rs"]
 pub mod archives;
-#[path = "../../tests/common/mod.rs"]
+#[path = "../../tests/common/library.rs"]
 #[allow(clippy::should_implement_trait)]
 pub mod common;
 #[path = "../../tests/laws/documents.rs"]

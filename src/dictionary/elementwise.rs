@@ -360,25 +360,6 @@ rows! {
 mod tests {
     use super::*;
 
-    /// The rows of a family differ in their names and kernels only.
-    #[test]
-    fn rows_of_a_family_have_the_same_rules() {
-        let float = real("exp", float!(exp), "Exp(x)", "Exp");
-        assert!(float.is_by_item() && float.onnx == "Exp" && float.elements.is_none());
-        assert!(matches!(float.to_onnx, Some(ToOnnx::Formula(Real, "Exp(x)"))));
-        let sum = arithmetic("add", Arith::Add, "Add(x, y)", "Add");
-        assert_eq!((sum.elements, sum.items, sum.standard), (Some(Widest), None, "add"));
-        assert!(matches!(sum.kernel, Some(Arithmetic(Arith::Add))));
-        let less = comparison("lt", Order::Less, "Less(x, y)");
-        assert_eq!((less.items, less.elements), (Some(ItemRule::Comparison), None));
-        assert!(matches!(less.kernel, Some(Compare(Order::Less))) && less.is_by_item());
-        assert_eq!((activation(float).category, quantization("one").category), (Activation, Quantization));
-        let both = bits("both", "tract_core_both", |x, y| Some(x & y));
-        assert_eq!((both.standard, both.vendor, both.elements), ("", "tract_core_both", Some(Widest)));
-        let Some(Bits(f)) = both.kernel else { panic!("{both:?}") };
-        assert_eq!(f(12, 10), Some(8));
-    }
-
     /// A function that is only known for 64 bits is rounded once for 32 bits.
     #[test]
     fn results_of_64_bits_are_rounded() {

@@ -104,22 +104,3 @@ rows! {
     LOCAL_VARIANCE_NORMALIZATION = neighbourhood("local_variance_normalization");
     LOCAL_CONTRAST_NORMALIZATION = neighbourhood("local_contrast_normalization");
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_of_a_family_have_the_same_rules() {
-        let conv = convolution("conv", ShapeRule::Convolution, Products::ForEachResult);
-        assert_eq!((conv.shape, conv.products), (Some(ShapeRule::Convolution), Some(Products::ForEachResult)));
-        assert!(conv.arguments.iter().any(|(name, _)| *name == "border") && conv.category == Product);
-        let sums = pool("box", &[SpatialWindows]);
-        assert!(sums.deviates(SpatialWindows) && !sums.deviates(NeverNormalized));
-        assert_eq!((sums.shape, sums.category), (Some(ShapeRule::Pool), Reduction));
-        let local = neighbourhood("local");
-        assert!(local.deviates(SpatialWindows) && local.shape == Some(ShapeRule::LocalNormalization));
-        let doubled = twice("up", ShapeRule::UpsampleLine);
-        assert_eq!((doubled.shape, doubled.category), (Some(ShapeRule::UpsampleLine), Layout));
-    }
-}

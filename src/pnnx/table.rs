@@ -260,39 +260,6 @@ mod tests {
         assert_eq!(Op::named("Add"), None);
     }
 
-    #[test]
-    fn a_row_has_the_meaning_of_the_dictionary() {
-        let wanted = [
-            (&elementwise::EXP, 1, "Float"),
-            (&elementwise::NEG, 1, "Signed"),
-            (&elementwise::ADD, 2, "Arithmetic"),
-            (&elementwise::LT, 2, "Compare"),
-            (&elementwise::AND, 2, "Logic"),
-            (&elementwise::NOT, 1, "Not"),
-            (&elementwise::SELECT, 3, "Select"),
-        ];
-        for (row, operands, kind) in wanted {
-            let operation = of(row.name, row);
-            assert_eq!(operation.arity, (operands, operands), "{}", row.name);
-            assert!(format!("{:?}", operation.meaning).starts_with(kind), "{:?}", operation.meaning);
-            assert_eq!(operation.nnef, Same(row.name));
-            assert!(operation.row == Some(row) && operation.infix.is_none() && !operation.inner && inner(row).inner);
-        }
-    }
-
-    #[test]
-    fn parts_of_rows_do_not_replace_each_other() {
-        let exp = || of("exp", &elementwise::EXP);
-        assert!(matches!(exp().rounded().meaning, Meaning::Rounded(_)));
-        assert!(matches!(of("add", &elementwise::ADD).rounded().meaning, Meaning::Arithmetic(_)));
-        assert!(matches!(exp().on_integers(Meaning::Size).meaning, Meaning::Size));
-        assert_eq!(exp().logical(&elementwise::AND).nnef, Logical(&elementwise::AND));
-        assert_eq!(exp().approximated("neg(@0)").nnef, Template("neg(@0)"));
-        let both = exp().infix("**", 8).arity(1, 2);
-        assert_eq!((both.infix, both.arity, both.nnef, both.name), (Some(("**", 8)), (1, 2), Same("exp"), "exp"));
-        assert_eq!(exp().approximated("neg(@0)").exact(), None);
-    }
-
     /// The rows of the tables of `docs/pnnx.md`.
     #[test]
     fn the_documentation_has_all_operations() {

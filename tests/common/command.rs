@@ -1,11 +1,17 @@
 //! The command as a user calls it, for all tests of it.
 
-#![allow(dead_code)] // Every test crate uses a part.
-
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+/// The name of the variable with the path of the program to test, if it is not the one that is built with the tests.
+const GIVEN: &str = "NNEF_FLATTEN_BIN";
+
+/// The program that is built with the tests: it is not optimized, and ends where numbers overflow.
+pub fn program() -> PathBuf {
+    std::env::var_os(GIVEN).unwrap_or(env!("CARGO_BIN_EXE_nnef-flatten").into()).into()
+}
 
 /// A call of the command.
 pub struct Call {
@@ -15,7 +21,12 @@ pub struct Call {
 
 /// A call with arguments, without colours and without standard input, in the folder of the package.
 pub fn call<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Call {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
+    call_of(&program(), args)
+}
+
+/// The same of a program.
+fn call_of<A: AsRef<OsStr>>(program: &Path, args: impl IntoIterator<Item = A>) -> Call {
+    let mut command = Command::new(program);
     command.args(args).env("NO_COLOR", "1");
     Call { command, stdin: None }
 }
@@ -31,6 +42,34 @@ impl Call {
     pub fn within(mut self, folder: &Path) -> Self {
         self.command.current_dir(folder);
         self
+    }
+
+    /// The same with a variable of the environment.
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// The same by a shell with limits, such as `-t 2` for seconds of processor time.
+    pub fn limited(self, limits: &[&str]) -> Self {
+        let limits: String = limits.iter().map(|limit| format!("ulimit {limit} && ")).collect();
+        let mut command = Command::new("sh");
+        command
+            .arg("-c")
+            .arg(limits + "exec \"$0\" \"$@\"")
+            .arg(self.command.get_program())
+            .args(self.command.get_args());
+        let variables = self.command.get_envs().filter_map(|(name, value)| Some((name, value?)));
+        command.envs(variables);
+        if let Some(folder) = self.command.get_current_dir() {
+            command.current_dir(folder);
+        }
+        Call { command, ..self }
+    }
+
+    /// The process, for tests that give it streams of their own or do not wait for its end.
+    pub fn command(self) -> Command {
+        self.command
     }
 
     /// The same with standard input.
@@ -72,4 +111,45 @@ pub fn messages(output: &Output) -> String {
 /// What the command wrote to standard error.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The same with an optimized program, for tests of time, memory and depth and those with thousands of calls. It is built when
+/// the first test needs it, from the sources as they are.
+pub mod fast {
+    use std::ffi::OsStr;
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, Output};
+    use std::sync::OnceLock;
+
+    use super::{Call, GIVEN, call_of, stderr};
+
+    /// The program.
+    pub fn program() -> PathBuf {
+        static BUILT: OnceLock<PathBuf> = OnceLock::new();
+        std::env::var_os(GIVEN).map_or_else(|| BUILT.get_or_init(built).clone(), PathBuf::from)
+    }
+
+    fn built() -> PathBuf {
+        let target = Path::new(env!("CARGO_BIN_EXE_nnef-flatten")).ancestors().nth(2).expect("a folder of artifacts");
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+        cargo.args(["build", "--quiet", "--profile", "fast", "--bin", "nnef-flatten", "--target-dir"]).arg(target);
+        let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo starts");
+        assert!(output.status.success(), "the fast program is not built:\n{}", stderr(&output));
+        target.join("fast/nnef-flatten").with_extension(std::env::consts::EXE_EXTENSION)
+    }
+
+    /// A call with arguments, as those of the other program.
+    pub fn call<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Call {
+        call_of(&program(), args)
+    }
+
+    /// Runs the command without standard input.
+    pub fn run(args: &[&str]) -> Output {
+        call(args).run()
+    }
+
+    /// Runs the command with standard input.
+    pub fn feed(args: &[&str], stdin: impl AsRef<[u8]>) -> Output {
+        call(args).stdin(stdin).run()
+    }
 }

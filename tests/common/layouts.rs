@@ -1,7 +1,5 @@
 //! Generated layouts.
 
-#![allow(dead_code)] // Every test crate uses a part.
-
 use nnef_flatten::tensor::{ArrayShape, DType, ElementType, Layout, PaddingValue};
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Models of ONNX with long lists.
 
-use super::super::{Make, list};
+use super::{Make, list};
 
 /// The models, in the text notation.
 pub const MODELS: &[(&str, Make)] = &[

@@ -1,6 +1,6 @@
 //! Documents with tensors of many axes, and operations with many operands.
 
-use super::super::{Make, document, list};
+use super::{Make, document, list};
 
 /// A document with an input `x` of as many axes.
 fn ranked(axes: usize, body: &str) -> String {

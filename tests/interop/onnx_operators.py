@@ -5,7 +5,7 @@
 
 The models are in tests/operators/*.txt, whose README.md describes their form. The inputs are made from the name of a model, and
 each output is what onnxruntime computes; for what onnxruntime does not have, it is what the reference evaluator of onnx computes.
-tests/operators.rs holds the program to them, also without Python. With --bin, the program runs the models on other inputs,
+tests/evaluation/operators.rs holds the program to them, also without Python. With --bin, the program runs the models on other inputs,
 too, as many as --seeds says, and is compared with onnxruntime. Needs the packages numpy, onnx and onnxruntime.
 """
 import argparse

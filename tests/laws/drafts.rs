@@ -1,14 +1,13 @@
 //! The laws on documents of the draft: the generated ones, written in its notation.
 
-use nnef_flatten::{Dialect, Lower, Options, parse};
-use proptest::prelude::*;
-
 use crate::common::{flat_text, run};
 use crate::documents::{Document, document};
 use crate::flattening::{
     Verdict, deterministic, has_provenance, idempotent, json_agrees, keeps_names, levels_agree, verified,
 };
 use crate::tape::{cases, generated};
+use nnef_flatten::{Dialect, Lower, Options, parse};
+use proptest::prelude::*;
 
 /// Options that read the draft and write it again.
 fn options(lower: Lower) -> Options {

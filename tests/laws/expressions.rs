@@ -4,13 +4,12 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use nnef_flatten::{Graph, Options};
-use proptest::prelude::*;
-
 use crate::common::{HEADER, error_codes, flat_text, run, tell};
 use crate::expr::{Expr, Generator, Parentheses, Ty};
 use crate::model::{self, Fault, Scope, Value};
 use crate::tape::{Tape, cases, generated};
+use nnef_flatten::{Graph, Options};
+use proptest::prelude::*;
 
 /// An expression and its environment.
 struct Case {
@@ -170,7 +169,7 @@ fn agree(case: &Case) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(cases(3000))]
+    #![proptest_config(cases(1000))]
 
     #[test]
     fn expressions_of_the_graph_have_the_value_of_the_model(case in generated(60, alone)) {

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use crate::common::{flat_text, lowering, run, tell};
+use crate::documents::{Document, document};
+use crate::tape::{cases, generated};
 use nnef_flatten::graph::Output;
 use nnef_flatten::source::Location;
 use nnef_flatten::{Diagnostics, Expansion, Graph, Lower, Options, expand, parse};
 use proptest::prelude::*;
-
-use crate::common::{flat_text, lowering, run, tell};
-use crate::documents::{Document, document};
-use crate::tape::{cases, generated};
 
 /// The result of checking a law on a document: how the document breaks it, if it does.
 pub type Verdict = Result<(), String>;

@@ -1,14 +1,13 @@
 //! Loops in NNEF text give the same numbers as their trips written out one after the other.
 
-use nnef_flatten::Options;
 use std::collections::BTreeMap;
-
-use nnef_flatten::eval::Evaluator;
-use nnef_flatten::tensor::{Data, Tensor};
-use proptest::prelude::*;
 
 use crate::common::{run, tell};
 use crate::tape::{Tape, cases, generated};
+use nnef_flatten::Options;
+use nnef_flatten::eval::Evaluator;
+use nnef_flatten::tensor::{Data, Tensor};
+use proptest::prelude::*;
 
 const LOOPS: &str = "version 1.0;
 extension KHR_enable_fragment_definitions KHR_enable_operator_expressions;

@@ -3,16 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use nnef_flatten::eval::{Call, EvalError, Evaluator};
-use nnef_flatten::tensor::Tensor;
-use nnef_flatten::{Dialect, Lower, Options};
-use proptest::prelude::*;
-
 use crate::common::{flat_text, models, run, tell};
 use crate::documents::{document, document_with_loops};
 use crate::drafts::in_draft;
 use crate::flattening::Verdict;
 use crate::tape::{cases, generated};
+use nnef_flatten::eval::{Call, EvalError, Evaluator};
+use nnef_flatten::tensor::Tensor;
+use nnef_flatten::{Dialect, Lower, Options};
+use proptest::prelude::*;
 
 /// The kernel of the operation of generated documents: a function that depends on all arguments.
 pub fn probe(call: &Call) -> Result<Vec<Tensor>, EvalError> {

@@ -3,9 +3,8 @@
 
 use std::collections::HashMap;
 
-use nnef_flatten::graph;
-
 use crate::expr::Expr;
+use nnef_flatten::graph;
 
 /// A value.
 #[derive(Clone, Debug)]

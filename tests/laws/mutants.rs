@@ -1,11 +1,10 @@
 //! Documents that nobody would write, and the law that what is accepted and flattened is accepted again.
 //! The fuzz targets use them, too.
 
-use nnef_flatten::{Lower, Options};
-
 use crate::common::{error_codes, flat_text, json_text, run};
 use crate::documents::document;
 use crate::tape::Tape;
+use nnef_flatten::{Lower, Options};
 
 /// The words of a text and what is between them.
 fn pieces(text: &str) -> Vec<&str> {

@@ -1,12 +1,11 @@
 //! Law 3 for documents that nobody would write: what is accepted and flattened is accepted again, and
 //! stays as it is.
 
-use nnef_flatten::{Lower, Options};
-use proptest::prelude::*;
-
 use crate::common::{error_codes, run};
 use crate::mutants::{again, all_options, mutated};
 use crate::tape::{cases, generated};
+use nnef_flatten::{Lower, Options};
+use proptest::prelude::*;
 
 proptest! {
     #![proptest_config(cases(300))]

@@ -5,17 +5,16 @@
 
 use std::fmt::Write;
 
-use nnef_flatten::Options;
-use nnef_flatten::cli::Keywords;
-use nnef_flatten::diff::diff;
-use proptest::collection::vec;
-use proptest::prelude::*;
-
 use crate::common::{flat_text, models};
 use crate::documents::document;
 use crate::flattening::Verdict;
 use crate::passes::{flat, same_numbers, verdict};
 use crate::tape::{cases, generated};
+use nnef_flatten::Options;
+use nnef_flatten::cli::Keywords;
+use nnef_flatten::diff::diff;
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 /// A statement of a layer: the operation, and how far back its operands are, among the tensors of the layer so far and those
 /// that all layers see.

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use nnef_flatten::eval::{Evaluator, Limits};
-use nnef_flatten::{Dialect, Graph, Lower, Options};
-use proptest::prelude::*;
-
 use crate::common::{flat_text, lowering, models, run, tell};
 use crate::documents::{document, document_with_loops};
 use crate::drafts::in_draft;
 use crate::flattening::{Verdict, keeps_names, verified};
 use crate::meaning::probe;
 use crate::tape::{cases, generated};
+use nnef_flatten::eval::{Evaluator, Limits};
+use nnef_flatten::{Dialect, Graph, Lower, Options};
+use proptest::prelude::*;
 
 /// The flat graph of a text.
 pub fn flat(text: &str, options: &Options) -> Result<Graph, String> {

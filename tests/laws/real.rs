@@ -1,11 +1,10 @@
 //! The laws of flattening on real documents.
 
-use nnef_flatten::{Lower, Options};
-
 use crate::common::{RealDocument, conformance, flat_text, lowering, models, run};
 use crate::flattening::{
     Verdict, deterministic, has_provenance, idempotent, json_agrees, keeps_names, levels_agree, verified,
 };
+use nnef_flatten::{Lower, Options};
 
 /// Checks every law on a document, unless it is refused.
 fn laws(document: &RealDocument) -> Verdict {

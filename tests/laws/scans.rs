@@ -1,14 +1,13 @@
 //! A scan and its unrolling compute the same numbers, whatever its inputs, chunks, directions,
 //! states and outputs.
 
-use nnef_flatten::Options;
 use std::collections::BTreeMap;
-
-use nnef_flatten::eval::Evaluator;
-use proptest::prelude::*;
 
 use crate::common::{HEADER, run, tell};
 use crate::tape::{Tape, cases, generated};
+use nnef_flatten::Options;
+use nnef_flatten::eval::Evaluator;
+use proptest::prelude::*;
 
 /// A document with a scan.
 #[derive(Debug)]

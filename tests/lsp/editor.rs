@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use crate::common::command::call;
 use serde_json::{Value, json};
 
 /// How long an answer may take, on a machine that does other things, too.
@@ -79,8 +80,8 @@ fn byte(text: &str, position: &Value) -> usize {
 impl Editor {
     /// Starts a server.
     pub fn start(args: &[&str]) -> Editor {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
-        command.arg("lsp").args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = call(["lsp"]).args(args).command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take().unwrap());
         let (sender, messages) = channel();

@@ -6,16 +6,19 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod samples;
 mod trials;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use common::command::fast;
 use samples::Samples;
 use trials::{Effect, TRIALS, Trial};
 
@@ -31,11 +34,10 @@ struct Outcome {
 /// Runs the command in a new folder.
 fn run(words: &[String]) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
     let (stdin, words): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with('<'));
     let stdin = stdin.first().map_or(Stdio::null(), |file| fs::File::open(&file[1..]).unwrap().into());
-    command.args(&words).current_dir(folder.path()).env_remove("NO_COLOR").stdin(stdin);
-    let output = command.output().unwrap();
+    let output =
+        fast::call(&words).within(folder.path()).command().env_remove("NO_COLOR").stdin(stdin).output().unwrap();
     let mut files = BTreeMap::new();
     collect(folder.path(), folder.path(), &mut files);
     let told = String::from_utf8(output.stderr).unwrap();

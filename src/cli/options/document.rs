@@ -17,7 +17,7 @@ with which other options. Where nothing is said, an option applies to everything
 is refused with exit status 2. `nnef-flatten SUBCOMMAND --help` says the same.
 
 This page is made from the table of options, `src/cli/options/table.rs`. A test compares them;
-`UPDATE_SNAPSHOTS=1 cargo test --all-features --lib options` writes the page again.
+`UPDATE_SNAPSHOTS=1 cargo test --lib options` writes the page again.
 ";
 
 /// The shown options of a subcommand.

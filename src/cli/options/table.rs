@@ -368,31 +368,3 @@ const READ_BACK: Outputs = Of(&["nnef", "nnef-draft", "onnx", "onnxtxt", "pnnx"]
 /// What passes over the flat graph apply to.
 const PASS: &[Use] =
     &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS).and(I::NCNN)), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_use_is_limited_by_its_parts() {
-        let all = of(C::RUN);
-        assert!(all.commands.has(C::RUN) && !all.commands.has(C::CHECK) && all.with.is_empty());
-        assert_eq!(all.inputs.names(), I::ALL.names());
-        let limited = of(C::RUN).on(I::PNNX).to(NOT_PNNX).with(&["fold"]);
-        assert_eq!((limited.inputs.names(), limited.with), (I::PNNX.names(), &["fold"][..]));
-        assert!(limited.outputs.has("nnef") && !limited.outputs.has("pnnx"));
-    }
-
-    #[test]
-    fn an_option_has_no_exceptions_unless_they_are_added() {
-        let plain = row("plain", OUTPUT, VIEWS);
-        assert!(plain.no_effect.is_empty() && plain.held.is_empty() && plain.because.is_empty());
-        assert!(plain.is("plain", C::FLATTEN) && !plain.is("plain", C::FMT) && !plain.is("other", C::FLATTEN));
-        let held = row("strict-mode", INPUT, VIEWS).held(&[(I::MODELS, KNOWN_TRIPS)]).because(&[(I::PNNX, NO_LOOPS)]);
-        assert_eq!((held.held.len(), held.because.len(), held.no_effect.len()), (1, 1, 0));
-        assert!(held.is("strict_mode", C::FLATTEN));
-        let effect = NoEffect { inputs: I::ALL, outputs: Outputs::Any, what: "--lower none", is: |_| true };
-        let effects: &'static [NoEffect] = Vec::from([effect]).leak();
-        assert_eq!(row("lower", INPUT, VIEWS).no_effect(effects).no_effect.len(), 1);
-    }
-}

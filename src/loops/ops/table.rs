@@ -146,25 +146,3 @@ pub(super) static TABLE: &[Spec] = &[
     special(&["stack"], (MANY, &[AXIS]), (ANY, types::stack), compute::join),
     special(&["cast"], (UNARY, &[TO]), (ANY, types::cast), compute::cast),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_of_a_family_have_the_same_rules() {
-        let one = unary(&["exp"], FLOAT, &elementwise::EXP);
-        let two = binary(&["add", "plus"], ARITHMETIC, &elementwise::ADD);
-        assert_eq!((one.arity, two.arity, two.names), (UNARY, BINARY, &["add", "plus"][..]));
-        for (spec, row) in [(&one, &elementwise::EXP), (&two, &elementwise::ADD)] {
-            assert!(spec.attributes.is_empty());
-            assert!(matches!(spec.compute, Compute::Kernel(kernel) if *kernel == *row));
-            assert!(matches!(spec.lowering, ByItem(lowered) if *lowered == *row));
-        }
-        let sum = reduction(&["sum"], NUMBER_REDUCE, |call| compute::reduce(call, Arith::Add), Reduce("sum_reduce"));
-        assert!(matches!(sum.lowering, Reduce("sum_reduce")) && matches!(sum.compute, Compute::With(_)));
-        assert_eq!((sum.arity, sum.attributes.len()), (UNARY, REDUCE.len()));
-        let own = special(&["own"], (MANY, TRANSPOSES), MATMUL, |call| compute::reduce(call, Arith::Add));
-        assert!(matches!(own.lowering, Own) && own.arity == MANY && own.attributes.len() == TRANSPOSES.len());
-    }
-}

@@ -7,6 +7,7 @@ use crate::nnef::ast::{Assignment, Ast, BinaryOp, Body, Expr, ExprId, Module, Un
 use crate::nnef::print::{print_expr, print_module};
 use crate::source::Sources;
 use crate::source::names::Names;
+use crate::tests::matching;
 
 struct Parsed {
     sources: Sources,
@@ -426,7 +427,7 @@ fn trees(text: &str) -> Vec<String> {
 /// Expressions as fully parenthesized text, which determines the tree.
 fn expressions() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
-        "[a-e]".prop_map(|name| name),
+        matching("[a-e]"),
         (0u32..100).prop_map(|n| n.to_string()),
         (0u32..100).prop_map(|n| format!("{}", f64::from(n) / 8.0 + 0.001)),
         Just("true".to_owned()),
@@ -454,20 +455,30 @@ fn expressions() -> impl Strategy<Value = String> {
     })
 }
 
+/// Checks that what is printed of an expression is read as the same one.
+fn prints_as_the_same_tree(text: &str) {
+    let parsed = parse_as(&body(&format!("y = {text};")), Dialect::V1);
+    assert!(!parsed.diagnostics.has_errors(), "{:?}", findings(&parsed));
+    let (ast, statements) = statements(&parsed.module);
+    let id = statements[0].value;
+    let mut printed = String::new();
+    print_expr(ast, &parsed.names, Dialect::V1, id, &mut printed);
+    assert_eq!(value(&printed), tree(ast, &parsed.names, id), "{printed}");
+}
+
+#[test]
+fn a_negated_list_is_printed_in_brackets() {
+    prints_as_the_same_tree("((a) in ((-((a)[([1, -2])]))))");
+}
+
 proptest! {
     #[test]
     fn printed_expressions_parse_to_the_same_tree(text in expressions()) {
-        let parsed = parse_as(&body(&format!("y = {text};")), Dialect::V1);
-        prop_assert!(!parsed.diagnostics.has_errors(), "{:?}", findings(&parsed));
-        let (ast, statements) = statements(&parsed.module);
-        let id = statements[0].value;
-        let mut printed = String::new();
-        print_expr(ast, &parsed.names, Dialect::V1, id, &mut printed);
-        prop_assert_eq!(value(&printed), tree(ast, &parsed.names, id), "{}", printed);
+        prints_as_the_same_tree(&text);
     }
 
     #[test]
-    fn any_text_is_survived(text in "[a-c(){}\\[\\];:,=+*<>?!&|'\"#/$ \n0-9.é]{0,60}|(version 1.0;|graph g\\(x\\)->\\(y\\)\\{|fragment f|\\(|\\)|\\{|\\}|\\[|\\]|x|=|;|,|if |else |for |in |yield |extension a){0,20}") {
+    fn any_text_is_survived(text in matching("[a-c(){}\\[\\];:,=+*<>?!&|'\"#/$ \n0-9.é]{0,60}|(version 1.0;|graph g\\(x\\)->\\(y\\)\\{|fragment f|\\(|\\)|\\{|\\}|\\[|\\]|x|=|;|,|if |else |for |in |yield |extension a){0,20}")) {
         for dialect in [Dialect::V1, Dialect::Draft] {
             let parsed = parse_as(&text, dialect);
             for finding in parsed.diagnostics.iter() {

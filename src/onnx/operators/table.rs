@@ -327,21 +327,3 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     training_row("Gradient", training::gradient),
     training_row("Momentum", training::one_state),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_domain_has_its_rows() {
-        let rows = [onnx("A", same), learning_row("A", same), preview("A", same), training_row("A", same)];
-        let domains = rows.each_ref().map(|row| row.domain);
-        assert_eq!(domains, ["", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"]);
-        assert!(rows.iter().all(|row| row.name == "A" && row.values.is_none() && row.kernel.is_none()));
-        let [row, ..] = rows;
-        let followed = row.valued(arithmetic::abs);
-        assert!(followed.values.is_some() && followed.kernel.is_none());
-        let run = followed.runs(k::sample::affine_grid);
-        assert_eq!((run.kernel.is_some(), run.values.is_some()), (crate::parts::KERNELS.is_built(), true));
-    }
-}

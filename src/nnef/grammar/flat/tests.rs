@@ -13,6 +13,7 @@ use crate::nnef::grammar::{ModuleKind, parse, parse_module};
 use crate::nnef::lexer::reserved_names;
 use crate::source::FileId;
 use crate::source::names::Names;
+use crate::tests::matching;
 
 /// The result of reading a text.
 struct Read {
@@ -276,9 +277,9 @@ fn all_documents_are_read_the_same() {
 /// Statements, some of them flat, some of them invalid.
 fn mixed() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
-        4 => "[a-c][0-9]{0,2}",
-        2 => "-?[0-9]{1,20}",
-        2 => "-?[0-9]{1,3}\\.[0-9]{0,3}(e-?[0-9]{1,3})?",
+        4 => matching("[a-c][0-9]{0,2}"),
+        2 => matching("-?[0-9]{1,20}"),
+        2 => matching("-?[0-9]{1,3}\\.[0-9]{0,3}(e-?[0-9]{1,3})?"),
         1 => prop::sample::select(&["true", "'s'", "\"\"", "'é'", "'", "[1, 2]", "[-0.5,1e2]", "[]", "()", "?", "x[0]"][..])
             .prop_map(str::to_owned),
     ];
@@ -308,9 +309,9 @@ fn mixed() -> impl Strategy<Value = String> {
 /// A flat statement.
 fn flat() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
-        3 => "[a-c][0-9]{0,2}",
-        1 => "-? ?[0-9]{1,18}",
-        1 => "-?[0-9]{1,3}(\\.[0-9]{1,3}(e-?[0-9]{1,2})?|[eE][+-]?[0-9])",
+        3 => matching("[a-c][0-9]{0,2}"),
+        1 => matching("-? ?[0-9]{1,18}"),
+        1 => matching("-?[0-9]{1,3}(\\.[0-9]{1,3}(e-?[0-9]{1,2})?|[eE][+-]?[0-9])"),
         1 => prop::sample::select(&["true", "false", "'s'", "\"it's\"", "[1, 2]", "[-0.5,1e2]", "[]"][..]).prop_map(str::to_owned),
     ];
     let value = leaf.prop_recursive(3, 12, 4, |inner| {
@@ -345,7 +346,7 @@ proptest! {
 
     #[test]
     fn any_text_is_read_the_same(
-        text in "(version 1\\.0;|graph g\\(x\\)->\\(y\\)\\{|fragment f|fragment f\\(x:integer\\)->\\(y:string\\)|graph|version 1\\.0|extension a|\\(|\\)|\\{|\\}|\\[|\\]|x|=|;|a = b;|f\\(x\\)|,|:|#c\n|'|1|\\+|for |in | |@){0,24}",
+        text in matching("(version 1\\.0;|graph g\\(x\\)->\\(y\\)\\{|fragment f|fragment f\\(x:integer\\)->\\(y:string\\)|graph|version 1\\.0|extension a|\\(|\\)|\\{|\\}|\\[|\\]|x|=|;|a = b;|f\\(x\\)|,|:|#c\n|'|1|\\+|for |in | |@){0,24}"),
     ) {
         compare(&text, Dialect::V1)?;
         compare(&body(&text), Dialect::V1)?;

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::tests::matching;
 
 fn integer(text: &str) -> Option<i64> {
     match literal(text) {
@@ -74,7 +75,7 @@ fn numbers_to_be_remarked_on_are_left() {
 proptest! {
     #[test]
     fn scalars_are_those_of_the_standard_library(
-        text in "(0{0,3}[0-9]{1,20}\\.[0-9]{1,20}|[0-9]{1,4}(\\.0{0,25}[0-9]{1,6})?[eE][+-]?[0-9]{1,3}|[0-9]{1,17}\\.[0-9]{1,3})",
+        text in matching("(0{0,3}[0-9]{1,20}\\.[0-9]{1,20}|[0-9]{1,4}(\\.0{0,25}[0-9]{1,6})?[eE][+-]?[0-9]{1,3}|[0-9]{1,17}\\.[0-9]{1,3})"),
     ) {
         let wanted = Some(text.parse::<f64>().expect("a number")).filter(|v| v.is_finite()).map(f64::to_bits);
         prop_assert_eq!(real(&text).map(f64::to_bits), wanted);
@@ -83,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn integers_are_those_of_the_standard_library(text in "0{0,9}[0-9]{1,21}", behind in "[ ,x./:]{0,9}") {
+    fn integers_are_those_of_the_standard_library(text in matching("0{0,9}[0-9]{1,21}"), behind in matching("[ ,x./:]{0,9}")) {
         let wanted = text.parse::<i64>().ok().filter(|value| *value < 1_000_000_000_000_000_000);
         prop_assert_eq!(integer(&text), wanted);
         let mut cursor = Cursor { text: &format!("{text}{behind}"), at: 0 };

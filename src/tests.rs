@@ -1,0 +1,15 @@
+//! What the tests of several modules share.
+
+#[path = "../tests/common/patterns.rs"]
+mod patterns;
+
+pub(crate) use patterns::matching;
+
+#[cfg(feature = "onnx")]
+proptest::proptest! {
+    #[test]
+    fn generated_texts_match(text in matching("(a|bc{1,3})[x-z.é]{0,4}-?(12|\\.)")) {
+        let pattern = regex::Regex::new("^(a|bc{1,3})[x-z.é]{0,4}-?(12|\\.)$").expect("a pattern");
+        proptest::prop_assert!(pattern.is_match(&text), "{}", text);
+    }
+}

@@ -1,0 +1,218 @@
+//! Characters that control a terminal never reach one: neither from names of files in messages nor
+//! from strings of documents. A file or a pipe gets results as they are.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Command, Output, Stdio};
+
+use crate::common::command::{fast, messages};
+
+/// Clears the screen; a second way to say so in one character; deletes; turns the text around.
+const STRANGE: &str = "a\u{1b}[2Jb\u{9b}c\u{7f}d\u{202e}e";
+
+fn document() -> String {
+    format!(
+        "version 1.0;\ngraph G( x ) -> ( y )\n{{\n    # {STRANGE}\n    x = external(shape = [2]);\n    \
+         y = vendor_op(x, text = '{STRANGE}');\n}}\n"
+    )
+}
+
+fn command(args: &[&str]) -> Command {
+    let mut command = fast::call(args).command();
+    command.stdin(Stdio::piped());
+    command
+}
+
+fn run(args: &[&str], stdin: &str) -> Output {
+    fast::feed(args, stdin)
+}
+
+/// What a terminal gets on standard output and standard error.
+fn on_terminal(args: &[&str], stdin: &str) -> String {
+    on_streams(args, stdin, None)
+}
+
+/// What a terminal gets on standard error, and on standard output unless that is a file.
+fn on_streams(args: &[&str], stdin: &str, stdout: Option<File>) -> String {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    let inner = File::options().read(true).write(true).open(OsStr::from_bytes(name.as_bytes())).unwrap();
+    let mut command = command(args);
+    command.stdout(stdout.unwrap_or_else(|| inner.try_clone().unwrap())).stderr(inner);
+    let mut child = command.spawn().unwrap();
+    // The terminal ends when nobody has its inner side.
+    drop(command);
+    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    let (mut terminal, mut shown, mut part) = (File::from(terminal), Vec::new(), [0; 4096]);
+    while let Ok(count) = terminal.read(&mut part) {
+        if count == 0 {
+            break;
+        }
+        shown.extend_from_slice(&part[..count]);
+    }
+    child.wait().unwrap();
+    String::from_utf8(shown).unwrap()
+}
+
+/// The characters of a text that control a terminal.
+fn harmful(text: &str) -> Vec<char> {
+    let directional = |c: char| ('\u{202a}'..='\u{202e}').contains(&c);
+    text.chars().filter(|c| c.is_control() && !"\n\r\t".contains(*c) || directional(*c)).collect()
+}
+
+#[test]
+fn results_on_a_terminal_are_harmless() {
+    for args in [&["-"][..], &["--to", "json", "-"], &["--to", "dot", "-"], &["--to", "svg", "-"], &["fmt", "-"]] {
+        let shown = on_terminal(&[&["-q"], args].concat(), &document());
+        assert!(shown.contains("vendor_op") && harmful(&shown).is_empty(), "{args:?}: {:?}", harmful(&shown));
+    }
+    let shown = on_terminal(&["-q", "-"], &document());
+    assert!(shown.contains(r"a\u001b[2Jb\u009bc\u007fd\u202ee"), "{shown}");
+    // Not on a terminal nothing changes.
+    let output = run(&["-q", "-"], &document());
+    assert!(String::from_utf8(output.stdout).unwrap().contains(STRANGE));
+    let output = run(&["fmt", "-"], &document());
+    assert!(String::from_utf8(output.stdout).unwrap().contains(STRANGE));
+    let relu = document().replace("vendor_op(x", "relu(x); # (");
+    let shown = on_terminal(&["run", "--to", "npy", "-"], &relu);
+    assert!(shown.contains("not written to a terminal"), "{shown}");
+}
+
+#[test]
+fn messages_are_harmless_wherever_they_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (missing, there) = (path(&format!("{STRANGE}.nnef")), path(&format!("there{STRANGE}.nnef")));
+    std::fs::write(&there, document()).unwrap();
+    std::fs::create_dir_all(path("model")).unwrap();
+    std::fs::write(path(&format!("model/{STRANGE}")), "precious").unwrap();
+    let (model, nowhere) = (path("model"), path(&format!("{STRANGE}/x.nnef")));
+    let mut count = 0;
+    for args in [
+        &[missing.as_str()][..],
+        &["check", &missing, &there],
+        &["check", &there],
+        &["fmt", &missing],
+        &["run", &there, "--inputs", &missing],
+        &[&there, "-o", &nowhere],
+        &[&there, "-o", &missing.replace(".nnef", ".txt")],
+        &[&there, "-o", &model],
+        &[&there, "--fragments", &missing],
+        &[&there, &missing],
+        &[&there, "check", &missing],
+        &["--keep", STRANGE, &there],
+        &[STRANGE, "explain", STRANGE],
+        &["explain", STRANGE],
+        &["man", STRANGE],
+        &["--to", STRANGE],
+        &[&format!("--{STRANGE}")],
+        &["--verify", &there, "--inputs", &missing],
+    ] {
+        for format in ["human", "short", "json", "sarif", "github"] {
+            let args = [&["--message-format", format], args].concat();
+            let output = run(&args, "");
+            // The messages of `check` are on standard output.
+            let told = match args.contains(&"check") {
+                true => messages(&output),
+                false => String::from_utf8(output.stderr).unwrap(),
+            };
+            assert!(!told.is_empty() && harmful(&told).is_empty(), "{args:?}: {:?} in {told}", harmful(&told));
+            count += usize::from(told.contains(r"\u{1b}") || told.contains(r"\u001b"));
+        }
+    }
+    assert!(count > 25, "only {count} messages had something to escape");
+    // The JSON form says what it is all the same.
+    let output = run(&["--message-format", "json", &there], "");
+    let told = String::from_utf8(output.stderr).unwrap();
+    let first: serde_json::Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
+    assert_eq!(first["file"], there);
+}
+
+/// A document that expands to a power of two of operations.
+fn deep(levels: usize) -> String {
+    let mut text = "version 1.0;\nextension KHR_enable_fragment_definitions KHR_enable_operator_expressions;\n\
+        fragment f0( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = relu(x); }\n"
+        .to_owned();
+    for i in 1..=levels {
+        let inner = i - 1;
+        text.push_str(&format!(
+            "fragment f{i}( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ y = f{inner}(f{inner}(x)); }}\n"
+        ));
+    }
+    format!("{text}graph G( x ) -> ( y ) {{ x = external(shape = [4]); y = f{levels}(x); }}\n")
+}
+
+/// The lines that a terminal shows in the end.
+fn screen(shown: &str) -> Vec<String> {
+    let (mut lines, mut column) = (vec![Vec::new()], 0);
+    for c in shown.chars() {
+        match c {
+            '\r' => column = 0,
+            '\u{8}' => column -= 1,
+            '\n' => {
+                lines.push(Vec::new());
+                column = 0;
+            }
+            c => {
+                let line: &mut Vec<char> = lines.last_mut().unwrap();
+                line.resize(line.len().max(column + 1), ' ');
+                line[column] = c;
+                column += 1;
+            }
+        }
+    }
+    lines.into_iter().map(|line| line.into_iter().collect::<String>().trim_end().to_owned()).collect()
+}
+
+#[test]
+fn long_work_shows_its_progress_and_nothing_is_left_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for levels in [18, 20, 21] {
+        std::fs::write(path(&format!("{levels}.nnef")), deep(levels)).unwrap();
+    }
+    std::fs::write(path("x.json"), r#"{"x": [1.0, 2.0, 3.0, 4.0]}"#).unwrap();
+    let (least, middle, most) = (path("18.nnef"), path("20.nnef"), path("21.nnef"));
+    let (flat, out, inputs) = (path("flat.nnef"), path("out"), path("x.json"));
+    for (args, phases) in [
+        (&[&most, "-o", &flat][..], &["expanding"][..]),
+        (&["check", &flat], &["reading"]),
+        (&["run", &middle, "--inputs", &inputs], &["evaluating"]),
+        // On a fast machine these are in their last phase when something is shown.
+        (&[&least, "--to", "svg", "-o", &out], &["drawing", "writing"]),
+        (&[&least, "--to", "onnx", "-o", &out], &["translating", "writing"]),
+    ] {
+        let shown = on_streams(args, "", Some(File::create(path("stdout")).unwrap()));
+        let shows = |phase: &str| {
+            let unit = if matches!(phase, "reading" | "writing") { "MB" } else { "operations" };
+            shown.split('\r').any(|line| line.starts_with(&format!("{phase}: ")) && line.contains(unit))
+        };
+        assert!(phases.iter().any(|phase| shows(phase)), "none of {phases:?} is in {shown:?}");
+        let left = screen(&shown).join("\n");
+        assert!(!left.contains(": "), "{phases:?}: {left:?} is left");
+    }
+    for args in [&["--message-format", "json", "check", &most][..], &["-q", "check", &most]] {
+        let shown = on_streams(args, "", Some(File::create(path("stdout")).unwrap()));
+        assert_eq!(shown, "", "{args:?}");
+    }
+    assert!(run(&["check", &most], "").stderr.is_empty(), "not a terminal");
+}
+
+#[test]
+fn messages_are_not_written_into_the_line_of_the_progress() {
+    let folder = tempfile::tempdir().unwrap();
+    let (good, bad) = (folder.path().join("a.nnef"), folder.path().join("b.nnef"));
+    std::fs::write(&good, deep(21)).unwrap();
+    std::fs::write(&bad, deep(21).replace("y = f21(x)", "y = f21(x); z = conc(x)")).unwrap();
+    let shown = on_terminal(&["check", good.to_str().unwrap(), bad.to_str().unwrap()], "");
+    assert!(shown.contains("input 1, expanding: "), "{shown:?}");
+    let lines = screen(&shown);
+    assert!(lines[0].ends_with("a.nnef: ok") && lines[1].starts_with("Error"), "{lines:?}");
+    assert!(lines.iter().all(|line| !line.contains("expanding")), "{lines:?}");
+}

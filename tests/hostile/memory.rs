@@ -1,0 +1,140 @@
+//! Small documents that ask for much memory: each operation of the command stays within its budget, or is refused.
+//!
+//! The most memory in use is that which the system tells of the process, without what the command takes for a document
+//! of one operation.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::common::HEADER;
+use crate::common::command::fast;
+use crate::common::measured::measured;
+
+/// The budget in bytes.
+const BUDGET: u64 = 64 << 20;
+
+/// A document with fragments and statements beside an input `x`; `y` is its result.
+fn document(fragments: &str, shape: &str, body: &str) -> String {
+    format!("{HEADER}{fragments}graph G( x ) -> ( y ) {{ x = external(shape = {shape}); {body} }}\n")
+}
+
+fn list(n: usize, between: &str, item: impl Fn(usize) -> String) -> String {
+    (0..n).map(item).collect::<Vec<_>>().join(between)
+}
+
+/// Fragments of which each calls the one before it twice.
+fn doubled(first: &str, depth: usize) -> String {
+    let head = |k: usize| format!("fragment f{k}( x: tensor<scalar> ) -> ( y: tensor<scalar> )");
+    let calls = |k: usize| format!("{} {{ y = f{}(f{}(x)); }}\n", head(k), k - 1, k - 1);
+    format!("{} {{ y = {first}; }}\n{}", head(0), (1..=depth).map(calls).collect::<String>())
+}
+
+fn texts() -> Vec<(&'static str, String)> {
+    let constant = "v = constant(shape = [N], value = [1.0]); t = relu(v); u = exp(t); w = exp(u); y = add(x, w);";
+    let pads = list(2000, " ", |k| format!("t{k} = pad(x, padding = [(0, 0), (0, {k})]);"));
+    let names = list(2000, ", ", |k| format!("t{k}"));
+    let ones = list(20_000, ", ", |_| "1".to_owned());
+    let lifted = list(2000, " ", |k| format!("t{} = unsqueeze(t{k}, axes = [0]);", k + 1));
+    vec![
+        ("few operations", document(&doubled("relu(x)", 10), "[1]", "y = f10(x);")),
+        ("many operations", document(&doubled("relu(x)", 17), "[1]", "y = f17(x);")),
+        ("more operations", document(&doubled("relu(x)", 20), "[1]", "y = f20(x);")),
+        ("many constants", document(&doubled("x * constant(shape = [1000], value = [2.0])", 14), "[1]", "y = f14(x);")),
+        ("many nodes", document(&doubled("round(x)", 16), "[1]", "y = f16(x);")),
+        ("items", document("", "[1]", &constant.replace('N', "4000000"))),
+        ("more items", document("", "[1]", &constant.replace('N', "400000000"))),
+        ("pads", document("", "[2, 3]", &format!("{pads} y = concat([{names}], axis = 1);"))),
+        ("copies", document("", "[1000]", "[A] = copy_n(x, times = 3000); y = A[0];")),
+        ("axes", document("", &format!("[{ones}]"), &format!("t0 = relu(x); {lifted} y = copy(t2000);"))),
+    ]
+}
+
+const CALLS: &[&[&str]] = &[
+    &[],
+    &["--to", "json"],
+    &["--to", "onnx"],
+    &["--to", "onnxtxt"],
+    &["--to", "pnnx"],
+    &["--unroll", "--flat"],
+    &["--fold", "--lower", "all"],
+    &["--verify"],
+];
+
+/// The most memory in use of a call in bytes, and its exit status.
+fn peak(path: &Path, call: &[&str]) -> (u64, Option<i32>) {
+    let limited = fast::call(["-q", "--max-memory", &BUDGET.to_string(), "-o", "/dev/null"]).args(call).args([path]);
+    let (output, peak) = measured(&mut limited.command());
+    (peak << 10, output.status.code())
+}
+
+/// A model of ONNX with a call and a constant of so many bytes, which has no blocks on the disk.
+fn large_model(path: &Path, bytes: u64) {
+    use std::io::{Seek, SeekFrom, Write};
+    let varint = |mut number: u64| {
+        let mut out = Vec::new();
+        while number >= 0x80 {
+            out.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        out.push(number as u8);
+        out
+    };
+    let field = |number: u64, len: u64| [varint(number << 3 | 2), varint(len)].concat();
+    let of = |number: u64, payload: &[u8]| [field(number, payload.len() as u64), payload.to_vec()].concat();
+    let tensor = [vec![8], varint(bytes / 4), vec![16, 1], of(8, b"w"), field(9, bytes)].concat();
+    let call = [of(1, b"w"), of(2, b"y"), of(4, b"f"), of(7, b"l")].concat();
+    let neg = [of(1, b"a"), of(2, b"b"), of(4, b"Neg")].concat();
+    let opsets = [of(8, b"\x10\x15"), of(8, b"\x0a\x01l\x10\x01")].concat();
+    let function = [of(1, b"f"), of(4, b"a"), of(5, b"b"), of(7, &neg), of(9, b"\x10\x15"), of(10, b"l")].concat();
+    let output = of(12, &[of(1, b"y"), of(2, &of(1, b"\x08\x01"))].concat());
+    let nodes = [of(1, &call), of(2, b"g"), field(5, tensor.len() as u64 + bytes), tensor].concat();
+    let graph = field(7, (nodes.len() + output.len()) as u64 + bytes);
+    let head = [vec![8, 10], opsets, of(25, &function), graph, nodes].concat();
+    let mut file = std::fs::File::create(path).unwrap();
+    file.write_all(&head).unwrap();
+    file.seek(SeekFrom::Current(bytes as i64)).unwrap();
+    file.write_all(&output).unwrap();
+}
+
+#[test]
+fn constants_of_large_models_are_not_in_memory() {
+    const SIZE: u64 = 400 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.onnx");
+    large_model(&path, SIZE);
+    for call in [&["--to", "onnx"][..], &["--to", "json"], &["--share"], &["--fold"]] {
+        let (peak, status) = peak(&path, call);
+        assert!(status == Some(0) && peak < BUDGET, "{call:?}: {status:?}, {} MiB", peak >> 20);
+    }
+}
+
+#[test]
+fn operations_stay_within_the_memory_of_the_options() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph.nnef");
+    std::fs::write(&path, document("", "[1]", "y = relu(x);")).unwrap();
+    let base = CALLS.iter().map(|call| peak(&path, call).0).max().unwrap();
+    let (texts, next) = (texts(), AtomicUsize::new(0));
+    let work = || {
+        let mut bad = Vec::new();
+        while let Some((name, text)) = texts.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let path = folder.path().join(format!("{name}.nnef"));
+            std::fs::write(&path, text).unwrap();
+            let allowed = base + BUDGET + BUDGET / 5 + text.len() as u64;
+            for call in CALLS {
+                let (peak, status) = peak(&path, call);
+                if peak > allowed || !matches!(status, Some(0 | 1)) {
+                    bad.push(format!("{name} {call:?}: {status:?}, {} of {} MiB", peak >> 20, allowed >> 20));
+                }
+            }
+        }
+        bad
+    };
+    let bad: Vec<String> = thread::scope(|scope| {
+        let workers = [scope.spawn(work), scope.spawn(work)];
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}

@@ -1,0 +1,135 @@
+//! The door of the library: every notation has the same verbs, and findings are returned once.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
+
+use std::path::Path;
+
+use nnef_flatten::diagnostics::Code;
+use nnef_flatten::input::{Given, Refusal};
+use nnef_flatten::tensor::Tensor;
+use nnef_flatten::{Lower, Options, open};
+
+const NNEF: &str = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = mul(x, 2.0); }";
+const DRAFT: &str = "version 1.0\ngraph G( x ) -> ( y ) { x = external(shape = [2]) y = mul(x, 2.0) }";
+const LOOPS: &str = r#"{"inputs": {"x": {"dtype": "float32", "shape": [2]}},
+        "layers": [{"op": "add", "name": "y", "inputs": ["x", "x"]}], "outputs": ["y"]}"#;
+const ONNXTXT: &str = "<ir_version: 10, opset_import: [\"\" : 21]>\ng (float[2] x) => (float[2] y) { y = Add (x, x) }";
+const PNNX: &str = "7767517\n3 2\npnnx.Input in 0 1 x #x=(2)f32\n\
+    pnnx.Expression e 1 1 x y expr=mul(@0,2)\npnnx.Output out 1 0 y\n";
+
+fn inputs() -> Vec<(&'static str, Vec<u8>)> {
+    let mut onnx = Vec::new();
+    open(("m", ONNXTXT), &Options::default()).unwrap().print("onnx", &mut onnx).unwrap();
+    vec![
+        ("nnef", NNEF.into()),
+        ("nnef-draft", DRAFT.into()),
+        ("loops", LOOPS.into()),
+        ("onnx", onnx),
+        ("onnxtxt", ONNXTXT.into()),
+        ("pnnx", PNNX.into()),
+    ]
+}
+
+#[test]
+fn every_notation_is_recognized_checked_flattened_and_printed() {
+    let options = Options::default();
+    for (notation, bytes) in inputs() {
+        let fresh = || open((notation, bytes.clone()), &options).unwrap();
+        assert_eq!(fresh().notation(), notation);
+        let found = fresh().check().unwrap();
+        assert!(!found.has_errors(), "{notation}: {found}");
+        for (graph, found) in [fresh().flatten(), fresh().graph()].map(|result| result.expect(notation)) {
+            assert!(!found.has_errors(), "{notation}: {found}");
+            assert_eq!(graph.outputs().len(), 1, "{notation}");
+        }
+        for to in ["json", "svg", "dot"] {
+            let mut out = Vec::new();
+            fresh().print(to, &mut out).expect(notation);
+            assert!(!out.is_empty());
+        }
+    }
+}
+
+#[test]
+fn every_notation_is_evaluated() {
+    let x = Tensor::scalars(&[2], vec![0.5, 1.5]).unwrap();
+    for (notation, bytes) in inputs() {
+        let name = if notation == "pnnx" { "v_x" } else { "x" };
+        let result = open((notation, bytes), &Options::default()).unwrap().evaluate(&[(name.to_owned(), x.clone())]);
+        let (outputs, _) = result.expect(notation);
+        assert_eq!(outputs.len(), 1);
+        assert_eq!(outputs[0].1.to_scalars(), [1.0, 3.0], "{notation}");
+    }
+}
+
+#[test]
+fn findings_are_returned_once_with_their_texts() {
+    let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]; y = mul(z, 2.0); }";
+    let fresh = || open(("broken", text), &Options::default()).unwrap();
+    let found = fresh().check().unwrap();
+    let Err(Refusal::Found(refused)) = fresh().flatten() else { panic!("it is not refused") };
+    for found in [&found, &*refused] {
+        let lines: Vec<String> = found.to_string().lines().map(str::to_owned).collect();
+        let mut distinct = lines.clone();
+        distinct.dedup();
+        assert_eq!(lines, distinct, "{found}");
+        assert!(lines.iter().all(|line| line.starts_with("broken:1:")), "{found}");
+    }
+}
+
+#[test]
+fn other_formats_and_unknown_names_are_refused_without_command_lines() {
+    let refused = |given: Given| open(given, &Options::default()).err().expect("refused");
+    for bytes in [&b"\x93NUMPY\x01\0"[..], b"", b"<!DOCTYPE html>", b"\xFD7zXZ\0", b"PK\x03\x04"] {
+        let Refusal::Found(found) = refused(Given::from(("x", bytes))) else { panic!() };
+        let found: Vec<_> = found.diagnostics.iter().collect();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].code, Code::ForeignInput);
+        assert!(!found[0].to_string().contains("nnef-flatten"), "{}", found[0]);
+    }
+    assert!(matches!(refused(Given::from(("x", NNEF)).notation("caffe")), Refusal::Unfit(_)));
+    assert!(matches!(refused(Given::from(Path::new("no such file"))), Refusal::Io { .. }));
+    let printed = open(("x", NNEF), &Options::default()).unwrap().print("caffe", &mut Vec::new());
+    assert!(matches!(printed, Err(Refusal::Unfit(_))));
+}
+
+#[test]
+fn options_that_do_not_apply_to_networks_are_refused() {
+    let options = Options::default().with(|options| options.lower = Lower::All);
+    let Err(Refusal::Found(found)) = open(("net", LOOPS), &options).unwrap().flatten() else { panic!() };
+    assert!(found.diagnostics.iter().any(|found| found.code == Code::OptionOfDocuments), "{found}");
+}
+
+#[test]
+fn models_are_read_with_their_data_within_the_limits() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "version 1.0; graph G( x ) -> ( y ) \
+        { x = external(shape = [2]); w = variable(shape = [2], label = 'w'); y = mul(x, w); }";
+    std::fs::write(folder.path().join("graph.nnef"), text).unwrap();
+    std::fs::write(folder.path().join("w.dat"), Tensor::scalars(&[2], vec![2.0, 4.0]).unwrap().to_dat().unwrap())
+        .unwrap();
+    let x = ("x".to_owned(), Tensor::scalars(&[2], vec![1.0, 1.0]).unwrap());
+    let (outputs, _) = open(folder.path(), &Options::default()).unwrap().evaluate(&[x]).unwrap();
+    assert_eq!(outputs[0].1.to_scalars(), [2.0, 4.0]);
+    let mut model = Vec::new();
+    open(folder.path(), &Options::default()).unwrap().print("onnxtxt", &mut model).unwrap();
+    assert!(String::from_utf8(model).unwrap().contains("Mul (x, w)"));
+    for i in 0..10_000 {
+        std::fs::write(folder.path().join(i.to_string()), "").unwrap();
+    }
+    assert!(!open(folder.path(), &Options::default()).unwrap().check().unwrap().has_errors());
+    let untrusted = open(folder.path(), &Options::untrusted()).unwrap().check();
+    assert!(matches!(untrusted, Err(Refusal::Found(_))), "too many files");
+}
+
+#[test]
+fn tensors_are_found_by_their_names() {
+    let text = "version 1.0; extension KHR_enable_fragment_definitions KHR_enable_operator_expressions;
+        fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { long = exp(x); y = long * log(long) + long; }
+        graph G( x ) -> ( y ) { x = external(shape = [2]); u = f(x); v = f(u); y = f(v); }";
+    let (graph, _) = open(("paths", text), &Options::default()).unwrap().flatten().unwrap();
+    assert!(graph.tensors().any(|tensor| graph.tensor_name(tensor).starts_with("u_long")));
+    for tensor in graph.tensors() {
+        assert_eq!(graph.tensor(&graph.tensor_name(tensor)), Some(tensor));
+    }
+    assert_eq!(graph.tensor("w"), None);
+}

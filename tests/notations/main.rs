@@ -1,0 +1,16 @@
+//! Notations and files beside documents of NNEF: models and their data, ONNX, PNNX, ncnn, layouts.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[cfg(all(feature = "cli", feature = "pnnx", feature = "eval"))]
+mod layers;
+#[cfg(feature = "eval")]
+mod layouts;
+#[cfg(feature = "cli")]
+mod models;
+#[cfg(all(feature = "cli", feature = "onnx"))]
+mod onnx_data;
+#[cfg(feature = "cli")]
+mod pnnx;
+#[cfg(all(feature = "cli", feature = "onnx"))]
+mod to_onnx;

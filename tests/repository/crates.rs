@@ -1,0 +1,36 @@
+//! The crates and features that the package is built from.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// Lines that cargo tells about crates; none where the tests run without it.
+fn told(words: &[&str]) -> Option<BTreeSet<String>> {
+    let Some(cargo) = std::env::var_os("CARGO") else {
+        println!("skipped: this is not run by cargo");
+        return None;
+    };
+    let output = Command::new(cargo).args(words).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(told.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect())
+}
+
+/// The crates with their features, those of the target: what runs at build time is apart.
+fn crates(edges: &str, features: &[&str]) -> Option<BTreeSet<String>> {
+    let words = ["tree", "--offline", "--prefix", "none", "--format", "{p} {f}", "--edges", edges];
+    told(&[&words, features].concat())
+}
+
+#[test]
+fn tests_use_the_crates_that_the_command_uses() {
+    let (Some(used), Some(tested)) = (crates("normal", &[]), crates("normal,dev", &[])) else { return };
+    let compiled_twice: Vec<_> = used.difference(&tested).collect();
+    assert!(compiled_twice.is_empty(), "a crate for development adds features to {compiled_twice:?}");
+}
+
+#[test]
+fn all_features_are_default_ones() {
+    let (Some(default), Some(all)) = (crates("normal", &[]), crates("normal", &["--all-features"])) else { return };
+    assert_eq!(default, all);
+}

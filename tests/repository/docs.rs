@@ -1,0 +1,202 @@
+//! Checks of the documentation: commands give the output shown, and tables agree with the code.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use nnef_flatten::diagnostics::{Code, Severity};
+
+const PAGES: &[&str] = &[
+    "README.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "docs/architecture.md",
+    "docs/ci.md",
+    "docs/command.md",
+    "docs/decisions.md",
+    "docs/decisions-shapes.md",
+    "docs/diagnostics.md",
+    "docs/diff.md",
+    "docs/dialects.md",
+    "docs/editor.md",
+    "docs/evaluation.md",
+    "docs/layouts.md",
+    "docs/library.md",
+    "docs/loops.md",
+    "docs/matrix.md",
+    "docs/migration.md",
+    "docs/models.md",
+    "docs/ncnn.md",
+    "docs/onnx.md",
+    "docs/peers.md",
+    "docs/performance.md",
+    "docs/pictures.md",
+    "docs/statistics.md",
+    "docs/pnnx.md",
+    "docs/python.md",
+    "docs/releasing.md",
+    "docs/rules.md",
+    "docs/testing.md",
+    "docs/vendor.md",
+    "examples/README.md",
+    "examples/bulk/README.md",
+];
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// The cells of the rows of all tables of a page.
+fn rows(page: &str) -> Vec<Vec<String>> {
+    let cells = |line: &str| line.trim().trim_matches('|').split(" | ").map(|cell| cell.trim().to_string()).collect();
+    page.lines().filter(|line| line.starts_with("| ")).map(cells).collect()
+}
+
+#[test]
+fn every_rule_has_a_row_with_its_codes() {
+    let mut wanted: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for code in Code::ALL {
+        if let Some(rule) = code.rule() {
+            wanted.entry(rule).or_default().push(code.as_str());
+        }
+    }
+    let page = page("docs/rules.md");
+    let rows: Vec<Vec<String>> = rows(&page).into_iter().filter(|row| row[0] != "rule").collect();
+    let found: BTreeMap<&str, Vec<&str>> =
+        rows.iter().map(|row| (row[0].as_str(), row[2].split(", ").collect())).collect();
+    assert_eq!(found, wanted);
+    assert_eq!(found.len(), rows.len(), "a rule has two rows");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for path in rows.iter().flat_map(|row| row[3].split(", ")) {
+        assert!(source.join(path.trim_matches('`')).exists(), "no module {path}");
+    }
+}
+
+#[test]
+fn every_accepted_deviation_has_a_row() {
+    let page = page("docs/dialects.md");
+    let found: Vec<String> =
+        rows(&page).into_iter().filter(|row| row[0].starts_with('E')).map(|row| row[0].clone()).collect();
+    let accepted = |code: &&Code| code.severity(false) == Severity::Warning && code.severity(true) == Severity::Error;
+    let wanted: Vec<&str> = Code::ALL.iter().filter(accepted).map(|code| code.as_str()).collect();
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for name in PAGES {
+        let text = page(name);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap();
+            if !target.is_empty() && !target.starts_with("http") {
+                assert!(folder.parent().unwrap().join(target).exists(), "{name}: {link}");
+            }
+        }
+    }
+}
+
+#[cfg(feature = "cli")]
+mod commands {
+    use super::{PAGES, page};
+    use std::io::Read;
+    use std::process::Stdio;
+
+    use crate::common::command::call;
+
+    /// A command of a `console` block, and what the page shows of its output.
+    struct Shown {
+        place: String,
+        command: String,
+        output: String,
+    }
+
+    fn shown() -> Vec<Shown> {
+        let mut all: Vec<Shown> = Vec::new();
+        for name in PAGES {
+            let mut open = false;
+            for (i, line) in page(name).lines().enumerate() {
+                if line.starts_with("```") {
+                    open = line == "```console";
+                } else if open && let Some(command) = line.strip_prefix("$ ") {
+                    let place = format!("{name}:{}", i + 1);
+                    all.push(Shown { place, command: command.to_string(), output: String::new() });
+                } else if open {
+                    let output = &mut all.last_mut().unwrap().output;
+                    output.push_str(line);
+                    output.push('\n');
+                }
+            }
+        }
+        all
+    }
+
+    /// Runs `nnef-flatten …` and `echo $?`, as a shell would. A block that shows no output says
+    /// only that the command succeeds; `…` alone in a line stands for any number of lines.
+    #[test]
+    fn commands_do_what_is_shown() {
+        // The examples write results to `target`, which cargo may have elsewhere.
+        std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/target")).unwrap();
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut status = 0;
+        let mut count = 0;
+        for shown in shown() {
+            let place = &shown.place;
+            if shown.command == "echo $?" {
+                assert_eq!(shown.output.trim(), status.to_string(), "{place}");
+                continue;
+            }
+            let args = shown.command.strip_prefix("nnef-flatten").unwrap_or_else(|| panic!("{place}: not our command"));
+            let (args, stdin) = match args.split_once(" < ") {
+                Some((args, file)) => (args, std::fs::File::open(root.join(file.trim())).unwrap().into()),
+                None => (args, Stdio::null()),
+            };
+            // On a terminal both streams are one.
+            let (mut reader, writer) = std::io::pipe().unwrap();
+            // No argument in quotes has blanks.
+            let mut child = call(args.split_whitespace().map(|arg| arg.trim_matches('\'')))
+                .within(root)
+                .command()
+                .stdin(stdin)
+                .stdout(writer.try_clone().unwrap())
+                .stderr(writer)
+                .spawn()
+                .unwrap();
+            let mut found = String::new();
+            reader.read_to_string(&mut found).unwrap();
+            count += 1;
+            status = child.wait().unwrap().code().unwrap();
+            if shown.output.is_empty() {
+                assert_eq!(status, 0, "{place}: {found}");
+            } else {
+                assert!(matches(&shown.output, &found), "{place} shows\n{}but it is\n{found}", shown.output);
+            }
+        }
+        assert!(count >= 6, "only {count} commands");
+    }
+
+    fn matches(shown: &str, found: &str) -> bool {
+        let mut rest = found;
+        let mut first = true;
+        let trim = |text: &str| text.lines().map(|line| format!("{}\n", line.trim_end())).collect::<String>();
+        let found = trim(rest);
+        rest = &found;
+        let open_end = shown.ends_with("…\n");
+        for part in shown.split("…\n") {
+            let Some(at) = rest.find(part) else { return false };
+            if first && at != 0 {
+                return false;
+            }
+            rest = &rest[at + part.len()..];
+            first = false;
+        }
+        open_end || rest.is_empty()
+    }
+
+    #[test]
+    fn only_whole_outputs_match() {
+        assert!(matches("a\n", "a \n") && !matches("a\n", "a\nb\n"));
+        assert!(matches("a\n…\n", "a\nb\n") && matches("…\nb\n", "a\nb\n") && matches("a\n…\nc\n", "a\nb\nc\n"));
+        assert!(!matches("b\n…\n", "a\nb\n"));
+    }
+}

@@ -1,0 +1,10 @@
+//! What sources, documentation and benchmarks of the repository keep.
+
+mod api;
+mod architecture;
+#[path = "../common/mod.rs"]
+mod common;
+mod crates;
+mod docs;
+mod patches;
+mod workloads;
