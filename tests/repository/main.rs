@@ -7,4 +7,5 @@ mod common;
 mod crates;
 mod docs;
 mod patches;
+mod steps;
 mod workloads;
