@@ -77,15 +77,10 @@ impl Diagnostics {
     /// only counted, so that memory is bounded; the document is refused for any error.
     pub(crate) fn report(&mut self, mut diagnostic: Diagnostic) {
         diagnostic.severity = diagnostic.code.severity(self.policy.strict);
-        if diagnostic.is_error() && !diagnostic.expansion.is_empty() {
-            let of_place = self.called.entry((diagnostic.code, diagnostic.at)).or_default();
-            let same = of_place.iter().find(|&&known| self.list[known as usize].is_same(&diagnostic));
-            if let Some(&known) = same {
-                return self.list[known as usize].merge(&diagnostic);
-            }
-            if of_place.len() < DIFFERENT {
-                of_place.push(self.list.len() as u32);
-            }
+        let place = (diagnostic.code, diagnostic.at);
+        let in_call = diagnostic.is_error() && !diagnostic.expansion.is_empty();
+        if in_call && let Some(known) = self.same(&diagnostic) {
+            return self.list[known].merge(&diagnostic);
         }
         if diagnostic.is_error() {
             self.errors = self.errors.saturating_add(1);
@@ -109,7 +104,20 @@ impl Diagnostics {
                 return;
             }
         }
+        if in_call {
+            let of_place = self.called.entry(place).or_default();
+            if of_place.len() < DIFFERENT {
+                of_place.push(self.list.len() as u32);
+            }
+        }
         self.list.push(diagnostic);
+    }
+
+    /// The position of an error that tells the same mistake for another call.
+    fn same(&self, diagnostic: &Diagnostic) -> Option<usize> {
+        let of_place = self.called.get(&(diagnostic.code, diagnostic.at))?;
+        let mut known = of_place.iter().map(|known| *known as usize);
+        known.find(|known| self.list.get(*known).is_some_and(|known| known.is_same(diagnostic)))
     }
 
     /// Whether the document is refused.

@@ -83,7 +83,7 @@ pub(crate) const ERF_POLYNOMIAL: &str = "mul(sign(@0),sub(1.0,mul(mul(add(mul(ad
 rows! {
     COPY = Row::by_item("copy").names("copy idn").formula(Plain, "Identity(x)").items(ItemRule::Same).elements(Widest)
         .in_onnx("Identity").sign(SignRule::First);
-    CAST = Row::by_item("cast").translated(ToOnnx::Nodes("`Cast`")).in_onnx("Cast");
+    CAST = Row::by_item("cast").items(ItemRule::Cast).translated(ToOnnx::Nodes("`Cast`")).in_onnx("Cast");
     CAST_LIKE = Row::new("cast_like", Category::Elementwise).in_onnx("CastLike");
     SELECT = Row::by_item("select").kernel(Kernel::Select).items(ItemRule::Select).elements(Widest)
         .formula(Operands::Choice, "Where(condition, true_value, false_value)").drawn(Selection)

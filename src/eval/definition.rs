@@ -62,16 +62,18 @@ pub(super) fn described(tensor: &Tensor) -> (Primitive, Vec<i64>) {
     (primitive(tensor.dtype()), tensor.shape().iter().map(|extent| *extent as i64).collect())
 }
 
-/// The value of an attribute, whose tensors are known when the graph is evaluated.
-fn known(call: &Call, value: Value) -> Result<Value, EvalError> {
+/// The value of an attribute, whose tensors are known when the graph is evaluated. In an array, a tensor of one element is
+/// that element.
+fn known(call: &Call, value: Value, in_array: bool) -> Result<Value, EvalError> {
     Ok(match value {
         Value::Tensor(tensor) => {
             let tensor = call.run.tensor(tensor)?;
             call.budget().room(tensor.shape())?;
-            nested(tensor.data(), tensor.shape(), 0)
+            let shape = if in_array && tensor.len() == 1 { &[] } else { tensor.shape() };
+            nested(tensor.data(), shape, 0)
         }
         Value::Array(items) => {
-            Value::Array(items.iter().map(|item| known(call, item.clone())).collect::<Result<_, _>>()?)
+            Value::Array(items.iter().map(|item| known(call, item.clone(), true)).collect::<Result<_, _>>()?)
         }
         value => value,
     })
@@ -107,7 +109,7 @@ fn definition(call: &Call) -> Result<(Definition, Vec<Arc<Tensor>>), EvalError> 
         let Key::Param(param) = key else { continue };
         let mut value = operand.to_value();
         if !graph.kind(operation).params[param as usize].tensor {
-            value = known(call, value)?;
+            value = known(call, value, false)?;
         }
         value.map_tensors(&mut |tensor| TensorId(given.insert_full(tensor).0 as u32));
         arguments.push((Given::At(param as usize), value));

@@ -10,7 +10,7 @@ use super::call::{Call, Role};
 use super::items::{Item, Items, MAX_ITEMS};
 use crate::dictionary::{Deviation, ItemRule, Kernel};
 use crate::graph::dims::Dim;
-use crate::graph::{Operand, TensorId, Value};
+use crate::graph::{Operand, Primitive, TensorId, Value};
 
 /// The items of the only result of an operation, by a rule.
 fn by_rule(call: &Call, rule: ItemRule) -> Option<Items> {
@@ -107,7 +107,15 @@ fn shape_of(call: &Call) -> Option<Items> {
 /// Conversions between integers, scalars and logicals.
 fn cast(call: &Call) -> Option<Items> {
     let (items, _) = argument(call, 0)?;
-    let to = call.text("to")?.to_ascii_lowercase();
+    let to = match call.text("to") {
+        Some(to) => to.to_ascii_lowercase(),
+        None => match call.operation.dtype()? {
+            Primitive::Integer => "i64".to_owned(),
+            Primitive::Scalar => "f64".to_owned(),
+            Primitive::Logical => "bool".to_owned(),
+            Primitive::String | Primitive::Generic => return None,
+        },
+    };
     let scalars = to.starts_with('f') || to.starts_with("bf");
     let convert = |item: &Item| match item {
         Item::Dim(dim) if to == "bool" => match dim {
@@ -115,6 +123,7 @@ fn cast(call: &Call) -> Option<Items> {
             dim if dim.is_at_least(1) => Item::Dim(Dim::Int(1)),
             _ => Item::Dim(Dim::Unknown),
         },
+        Item::Scalar(value) if to == "bool" => Item::Dim(Dim::Int(i64::from(*value != 0.0))),
         Item::Scalar(value) if !scalars => Item::of_scalar(value.trunc()),
         item => item.clone(),
     };

@@ -98,7 +98,7 @@ fn statements<'d>(
     }
     let symbols = checker.symbols.clone();
     let (checked, mut diagnostics) = checker.finish();
-    named::check_symbols(&checked, |name| symbols.contains(&name), options, &mut diagnostics);
+    named::check_symbols(&checked, &symbols, options, &mut diagnostics);
     (checked, diagnostics, expanded)
 }
 

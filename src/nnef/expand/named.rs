@@ -59,17 +59,30 @@ pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, dia
 /// Reports values of symbols that the document does not have.
 pub(super) fn check_symbols(
     checked: &Checked,
-    known: impl Fn(Name) -> bool,
+    known: &FxHashSet<Name>,
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) {
     let shapes = &options.shapes;
-    let is_known = |name: &str| checked.document.names().get(name).is_some_and(&known) || shapes.mentions(name);
+    let is_known = |name: &str| {
+        checked.document.names().get(name).is_some_and(|name| known.contains(&name)) || shapes.mentions(name)
+    };
+    let main = checked.document.main();
+    let mut names: Vec<&str> = known.iter().map(|name| checked.text(*name)).collect();
+    names.sort_unstable();
     for (name, _) in shapes.symbols.iter().filter(|(name, _)| !is_known(name)) {
-        let start = Location { file: checked.document.main().file, ..Location::default() };
+        let meant = suggest::nearest(name, names.iter().copied());
+        // The directive that declares the symbol that is probably meant, or any.
+        let mut words = main.extensions.iter().flat_map(|extension| &extension.words);
+        let is_meant = |text: &str| meant.map_or(names.contains(&text), |meant| meant == text);
+        let declared = words.find(|word| is_meant(checked.text(word.name)));
+        let at = Location::new(main.file, declared.map(|word| word.span).unwrap_or_default());
         let message = format!("the options give a value for `{name}`, which is not a dimension symbol of the document");
-        let finding = Diagnostic::new(Code::OptionSymbol, start, message);
-        diagnostics.report(finding.label("not a symbol of the document"));
+        let label = if declared.is_some() { "a symbol of the document" } else { "not a symbol of the document" };
+        let listed = || names.iter().take(8).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let help = suggest::did_you_mean(name, names.iter().copied());
+        let help = help.or_else(|| (!names.is_empty()).then(|| format!("its symbols are {}", listed())));
+        diagnostics.report(Diagnostic::new(Code::OptionSymbol, at, message).label(label).help_if(help));
     }
 }
 

@@ -44,8 +44,24 @@ class Tensor:
         self.operation, self.index = operation, index
 
 
+def items_of(tensor, ty):
+    """The items of a constant that is given for numbers, nested by its shape."""
+    if tensor.operation.name != "constant":
+        raise Failed("the items of a tensor are not known")
+    shape, items = [tensor.operation.attributes[name] for name in ("shape", "value")]
+    if len(items) == 1:
+        items = items * math.prod(shape)
+    if isinstance(ty, str):
+        return items[0]
+    for extent in reversed(shape[1:]):
+        items = [items[i:i + extent] for i in range(0, len(items), extent)]
+    return items
+
+
 def as_type(value, ty):
-    """A value converted to a static type: numbers become literal tensors."""
+    """A value converted to a static type: numbers become literal tensors, and constants numbers."""
+    if isinstance(value, Tensor) and not is_tensor(ty) and ty not in ("?", "[]"):
+        return items_of(value, ty)
     if is_tensor(ty):
         return value if isinstance(value, (Tensor, Literal)) else Literal(value)
     if ty[0] == "array" and isinstance(value, list):

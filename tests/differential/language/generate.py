@@ -2,6 +2,7 @@
 
 A type is written as the grammar of 1.0 writes it: "integer", "tensor<scalar>", "integer[]", "(integer,string)".
 """
+import math
 import random
 
 HEADER = "version 1.0;\nextension KHR_enable_fragment_definitions KHR_enable_operator_expressions;\n\n"
@@ -31,6 +32,8 @@ class Generator:
         self.fragments, self.fresh, self.scope = [], 0, {}
         # How many calls and iterations enclose the expression: both multiply the operations.
         self.loops = 0
+        # Constants of the graph that can be given for numbers, by the type that they stand for.
+        self.constants = {}
 
     def chance(self, p):
         return self.random.random() < p
@@ -111,6 +114,8 @@ class Generator:
                 tensors.append(self.argument(wanted, depth))
             elif default is None or self.chance(0.5):
                 value = str(self.random.randrange(4)) if name == called.depth else self.expression(wanted, depth)
+                if wanted in self.constants and self.chance(0.6):
+                    value = self.constants[wanted]
                 attributes.append("%s = %s" % (name, value))
         self.loops -= 1
         self.random.shuffle(attributes)
@@ -383,6 +388,8 @@ class Generator:
         lines = ["    a = external(shape = [2, 3])" + self.end(), "    b = external(shape = [2, 3])" + self.end()]
         self.scope = {"a": TENSOR, "b": TENSOR}
         named = ["a", "b"]
+        if not self.draft and not self.strict and self.chance(0.5):
+            lines += self.constant_statements()
         callable_here = [one for one in self.fragments if all("tensor" in ty for ty in one.results)
                          and "(" not in "".join(one.results) and not any("[]" in ty for ty in one.results)]
         for _ in range(self.random.randrange(1, 4)):
@@ -400,6 +407,18 @@ class Generator:
         lines.append("    z = %s" % ("exp(%s)" % named[-1] if self.draft else self.tensor(3)) + self.end())
         head = "version 1.0\n\n" if self.draft else HEADER
         return "%s%s\ngraph main(a, b) -> (z)\n{\n%s}\n" % (head, "\n".join(fragments), "".join(lines))
+
+    def constant_statements(self):
+        """Constants that calls give for numbers."""
+        lines = []
+        for ty, of, shape in [("integer[]", "integer", [2]), ("scalar[]", "scalar", [3]), ("integer[][]", "integer", [2, 1]),
+                              ("integer", "integer", []), ("scalar", "scalar", [1])]:
+            count = self.pick([1, math.prod(shape)])
+            values = [str(self.random.randrange(4)) + (".5" if of == "scalar" else "") for _ in range(count)]
+            self.constants[ty] = self.name("c")
+            lines.append("    %s = constant<%s>(shape = %s, value = [%s]);\n"
+                         % (self.constants[ty], of, shape, ", ".join(values)))
+        return lines
 
     def flat_call(self, called, element):
         """A call with names and literals as arguments, as in graphs of the draft."""

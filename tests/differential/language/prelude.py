@@ -13,6 +13,7 @@ def text(draft):
     scalar, logical, generic = tensor("scalar"), tensor("logical"), tensor("?")
     mark = "" if draft else "<?>"
     lines = ["fragment external%s(shape: integer[]) -> (output: %s);" % ("" if draft else "<? = scalar>", generic)]
+    lines += [] if draft else ["fragment constant<? = scalar>(shape: integer[], value: ?[]) -> (output: tensor<?>);"]
     lines += ["fragment %s(x: %s) -> (y: %s);" % (name, scalar, scalar) for name in ONE]
     lines += ["fragment %s(x: %s, y: %s) -> (z: %s);" % (name, scalar, scalar, scalar) for name in TWO]
     lines += ["fragment %s(x: %s, y: %s) -> (z: %s);" % (name, scalar, scalar, logical) for name in COMPARING]
