@@ -6,8 +6,10 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod elements;
+mod extents;
 mod norms;
 mod products;
+mod sequences;
 mod shaping;
 mod windows;
 
@@ -30,7 +32,7 @@ type LayerRuleRow = (&'static [&'static str], LayerRule);
 
 /// The rules.
 fn table() -> impl Iterator<Item = &'static LayerRuleRow> {
-    [elements::ROWS, windows::ROWS, norms::ROWS, products::ROWS, shaping::ROWS].into_iter().flatten()
+    [elements::ROWS, windows::ROWS, norms::ROWS, products::ROWS, shaping::ROWS, sequences::ROWS].into_iter().flatten()
 }
 
 /// The parameters of any layer that do not change what it computes: the shapes of its results, and what it must not use.
@@ -125,6 +127,27 @@ impl LayerLine<'_> {
         self.note(name);
         let parameter = self.settings.row.named(name)?;
         self.settings.layer.parameter(parameter.number).map(|given| &given.value)
+    }
+
+    /// The extent of an operand with a letter; that of the batch is 1.
+    fn extent(&self, operand: usize, letter: char) -> Option<i64> {
+        let extents = self.to.extents(*self.operands.get(operand)?).ok()?;
+        let letters = if extents.len() == 4 { "cdhw" } else { "chw" };
+        let skipped = letters.len().checked_sub(extents.len())?;
+        let at = letters.find(letter).and_then(|at| at.checked_sub(skipped));
+        Some(at.and_then(|at| extents.get(at)).copied().unwrap_or(1))
+    }
+
+    /// The items of a parameter that is a list of expressions of extents; none if it is not given.
+    fn computed(&self, name: &str) -> Lowered<Option<Vec<i64>>> {
+        let items = match self.given(name) {
+            None => return Ok(None),
+            Some(ParameterValue::Text(text)) => extents::extents(text, &|operand, letter| self.extent(operand, letter)),
+            Some(ParameterValue::Integer(item)) => Some(vec![*item]),
+            Some(ParameterValue::Integers(items)) => Some(items.clone()),
+            Some(_) => None,
+        };
+        items.map(Some).ok_or_else(|| self.unsupported(name, "a list of expressions of extents"))
     }
 
     /// The refusal of the value of a parameter.

@@ -122,11 +122,13 @@ impl Archive {
         tensor(&mut self.directory.clone(), name, typed)
     }
 
-    /// Whether two members have the same bytes.
-    pub(crate) fn same(&self, a: &str, b: &str) -> bool {
+    /// Whether two members with a shape and type have the same bytes.
+    pub(crate) fn same(&self, [a, b]: [&str; 2], typed: &Typed) -> bool {
         let bytes = |name: &str| {
-            let (mut archive, mut bytes) = (self.directory.clone(), Vec::new());
-            archive.by_name(name).ok()?.read_to_end(&mut bytes).ok()?;
+            let mut archive = self.directory.clone();
+            let length = length(Some(&typed.parts())).ok()?.0 as u64;
+            let mut bytes = Vec::new();
+            member(&mut archive, name, length).ok()?.take(length.saturating_add(1)).read_to_end(&mut bytes).ok()?;
             Some(bytes)
         };
         a == b || bytes(a).is_some_and(|found| Some(found) == bytes(b))

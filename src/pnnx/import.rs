@@ -55,6 +55,7 @@ impl PnnxModel {
             held: FxHashMap::default(),
             names: Distinct::default(),
             operand_names: FxHashMap::default(),
+            given: FxHashSet::default(),
             labels: Distinct::default(),
             members: Members::default(),
             complex: FxHashSet::default(),
@@ -98,6 +99,8 @@ struct Import<'a> {
     names: Distinct,
     /// Those of the tensors of operands.
     operand_names: FxHashMap<&'a str, NameId>,
+    /// The operands that are outputs.
+    given: FxHashSet<String>,
     /// The labels of variables.
     labels: Distinct,
     members: Members,
@@ -271,9 +274,7 @@ impl<'a> Import<'a> {
                         );
                         self.report(Code::PnnxComplex, operator.span, message);
                     }
-                    let name = self.builder.graph.tensors[tensor.index()].name;
-                    let name = self.builder.under(name, "out");
-                    if self.builder.output(tensor, name, false).is_err() {
+                    if !self.give(operand, tensor) {
                         self.report(
                             Code::ExpressionCounterpart,
                             operator.span,
@@ -283,7 +284,11 @@ impl<'a> Import<'a> {
                 }
                 ExpandedItem::List(items) => open.extend(items.iter().rev().map(|item| (operand, item.clone()))),
                 ExpandedItem::Literal(literal) => {
-                    let name = self.name(operand);
+                    // Each output is a constant of its own.
+                    let mut name = self.name(operand);
+                    if !self.given.insert(operand.to_owned()) {
+                        name = self.distinct(operand_name(operand));
+                    }
                     let tensor = constant(&mut self.builder, literal, &[], name);
                     if tensor.and_then(|tensor| self.builder.output(tensor, name, false).ok()).is_none() {
                         let message = format!("the output {operand} is a literal that is not a finite number");
@@ -295,6 +300,25 @@ impl<'a> Import<'a> {
                     self.report(Code::ExpressionCounterpart, operator.span, message);
                 }
                 ExpandedItem::Refused => {}
+            }
+        }
+    }
+
+    /// Makes a tensor an output under the name of an operand, unless it is one of its items. A tensor that another operand
+    /// is, too, has the name of that one. Returns whether NNEF has what that needs.
+    fn give(&mut self, operand: &str, tensor: TensorId) -> bool {
+        let is_item = !matches!(self.held.get(operand), Some(ExpandedItem::Tensor(_)));
+        let graph = &mut self.builder.graph;
+        let own = graph.tensors[tensor.index()].name;
+        let wanted = self.operand_names.get(operand).copied().filter(|name| !is_item && *name != own);
+        let given = self.given.contains(operand);
+        self.given.extend((!is_item).then(|| operand.to_owned()));
+        match wanted.filter(|_| !given) {
+            Some(wanted) if graph.names.is_user(own) => self.builder.output(tensor, wanted, true).is_ok(),
+            wanted => {
+                graph.tensors[tensor.index()].name = wanted.unwrap_or(own);
+                let name = self.builder.under(wanted.unwrap_or(own), "out");
+                self.builder.output(tensor, name, false).is_ok()
             }
         }
     }
@@ -429,7 +453,14 @@ impl<'a> Import<'a> {
         let numbers: Vec<String> = (0..operands.len()).map(|at| at.to_string()).collect();
         let named = numbers.iter().zip(operands).map(|(key, item)| Operand::new(key, item)).collect();
         let folded = expression.folded(&|_| None);
-        self.attempt(operator, &[name], named, &[], |line| lower::computed(line, &folded)).ok()
+        let before = self.builder.graph.tensors.len();
+        let item = self.attempt(operator, &[name], named, &[], |line| lower::computed(line, &folded)).ok();
+        if let Some(ExpandedItem::Tensor(tensor)) = item
+            && tensor.index() >= before
+        {
+            self.builder.graph.tensors[tensor.index()].name = name;
+        }
+        item
     }
 
     /// Whether an operator computes with complex numbers, as far as the file says.

@@ -30,6 +30,7 @@ mod sampling;
 mod scatter;
 mod settings;
 mod shaping;
+mod special;
 mod spectra;
 mod steps;
 mod terms;
@@ -72,6 +73,7 @@ fn table() -> impl Iterator<Item = &'static LoweringRow> {
         vectors::ROWS,
         fourier::ROWS,
         spectra::ROWS,
+        special::ROWS,
         complex::ROWS,
     ];
     families.into_iter().flatten()

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::model::{ATTRIBUTE, Operator, OperatorParam, PnnxModel, Role};
+use super::model::{ATTRIBUTE, Operator, OperatorParam, PnnxModel, Role, Typed};
 
 /// The prefix of the kinds of modules.
 const MODULES: &str = "nn.";
@@ -11,7 +11,7 @@ const MODULES: &str = "nn.";
 impl PnnxModel {
     /// Notes for each module how many of its first operands are its own data: attributes with the type of one of its
     /// data, whose members are the `same`.
-    pub(crate) fn find_repeated(&mut self, same: &dyn Fn(&str, &str) -> bool) {
+    pub(crate) fn find_repeated(&mut self, same: &dyn Fn([&str; 2], &Typed) -> bool) {
         let attributes = self.operators.iter().filter(|operator| operator.kind == ATTRIBUTE);
         let stored = attributes.filter_map(|operator| {
             let data = operator.params(Role::Data).next()?;
@@ -25,7 +25,10 @@ impl PnnxModel {
             let mut taken = vec![false; own.len()];
             let mut repeats = |input: &String| {
                 let Some((name, typed)) = stored.get(input) else { return false };
-                let fits = |(at, (own, of)): (usize, &(String, _))| !taken[at] && of == typed && same(own, name);
+                let Some(typed) = typed else { return false };
+                let fits = |(at, (own, of)): (usize, &(String, Option<Typed>))| {
+                    !taken[at] && of.as_ref() == Some(typed) && same([own, name], typed)
+                };
                 let found = own.iter().enumerate().position(fits);
                 found.inspect(|at| taken[*at] = true).is_some()
             };

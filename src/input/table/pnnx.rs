@@ -69,7 +69,7 @@ impl PnnxText {
                         });
                         found.report(Diagnostic::new(Code::PnnxData, Location::new(file, span), message));
                     }
-                    model.find_repeated(&|a, b| read.same(a, b));
+                    model.find_repeated(&|members, typed| read.same(members, typed));
                     archive = Some(read);
                 }
                 Err(error) => {

@@ -35,7 +35,7 @@ fn from_end(number: i64, count: i64) -> Option<i64> {
 }
 
 /// An axis of a tensor.
-fn axis(line: &LayerLine, name: &str, number: i64, rank: usize) -> Lowered<usize> {
+pub(super) fn axis(line: &LayerLine, name: &str, number: i64, rank: usize) -> Lowered<usize> {
     let axis = from_end(number, rank as i64).filter(|axis| *axis < rank as i64);
     axis.map(|axis| axis as usize).ok_or_else(|| line.unsupported(name, &format!("an axis of {rank}")))
 }
@@ -85,42 +85,75 @@ fn slice(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
 }
 
 fn reshape(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
-    let x = line.only()?;
+    let x = *line.operands.first().ok_or(Refusal::UNFIT)?;
     let own = line.to.extents(x)?;
-    for name in ["input_batch_axis", "output_batch_axis"] {
-        line.is(name, -OPEN)?;
+    let [before, behind] = ["input_batch_axis", "output_batch_axis"].map(|name| line.integer(name));
+    let [before, behind] = [before?, behind?];
+    let mut shape = asked(line)?;
+    if shape.is_empty() || line.operands.len() > 1 && line.given("shape_expr").is_none() {
+        return Err(line.unsupported("w", "extents of the result"));
     }
-    line.require("shape_expr", line.given("shape_expr").is_none(), "extents that are numbers")?;
     let total = line.to.count(&own)?;
-    // An extent of the operand by its name: a matrix has a width and a height, three axes are channels, height, width.
-    let of_operand = |name: &str| {
-        let names: &[&str] = if own.len() == 4 { &["c", "d", "h", "w"] } else { &["c", "h", "w"] };
-        let skipped = names.len().saturating_sub(own.len());
-        let at = names.iter().skip(skipped).position(|known| *known == name);
-        at.and_then(|at| own.get(at)).copied().unwrap_or(1)
-    };
-    let given = ["w", "h", "c", "d"].map(|name| line.integer(name));
-    let [w, h, c, d] = given;
+    if before == NO_BATCH && behind == NO_BATCH {
+        let letters = if shape.len() == 4 { "cdhw" } else { "chw" };
+        let skipped = letters.len().checked_sub(shape.len()).ok_or(Refusal::UNFIT)?;
+        for (extent, letter) in shape.iter_mut().zip(letters.chars().skip(skipped)) {
+            // An extent of the operand by its letter.
+            *extent = if *extent == 0 { line.extent(0, letter).unwrap_or(1) } else { *extent };
+        }
+        return filled(line, x, total, shape);
+    }
+    // With places of the batch, all axes are counted with it. A blob has a batch of 1.
+    let mut whole = own;
+    if before != NO_BATCH {
+        let at = axis(line, "input_batch_axis", before, whole.len().saturating_add(1))?;
+        whole.insert(at, 1);
+    }
+    for (extent, known) in shape.iter_mut().zip(&whole) {
+        *extent = if *extent == 0 { *known } else { *extent };
+    }
+    let y = filled(line, x, total, shape)?;
+    if behind == NO_BATCH {
+        return Ok(y);
+    }
+    let y = *y.first().ok_or(Refusal::UNFIT)?;
+    let extents = line.to.extents(y)?;
+    let at = axis(line, "output_batch_axis", behind, extents.len())?;
+    line.require("output_batch_axis", extents.get(at) == Some(&1) && extents.len() > 1, "an axis of 1")?;
+    let rest: Vec<i64> =
+        extents.iter().enumerate().filter(|(axis, _)| *axis != at).map(|(_, extent)| *extent).collect();
+    Ok(vec![line.to.reshaped(x, &rest)?])
+}
+
+/// What stands for an axis of the batch that is not there.
+const NO_BATCH: i64 = -OPEN;
+
+/// The extents that a layer asks for, from the outermost one on.
+fn asked(line: &LayerLine) -> Lowered<Vec<i64>> {
+    let [w, h, c, d] = ["w", "h", "c", "d"].map(|name| line.integer(name));
     let (w, h, c, d) = (w?, h?, c?, d?);
-    let named: &[(&str, i64)] = match () {
-        () if w == OPEN => &[],
-        () if h == OPEN => &[("w", w)],
-        () if c == OPEN => &[("h", h), ("w", w)],
-        () if d == OPEN => &[("c", c), ("h", h), ("w", w)],
-        () => &[("c", c), ("d", d), ("h", h), ("w", w)],
-    };
-    let mut shape: Vec<i64> =
-        named.iter().map(|(name, extent)| if *extent == 0 { of_operand(name) } else { *extent }).collect();
+    if let Some(mut computed) = line.computed("shape_expr")? {
+        computed.reverse();
+        return Ok(computed);
+    }
+    Ok(match () {
+        () if w == OPEN => vec![],
+        () if h == OPEN => vec![w],
+        () if c == OPEN => vec![h, w],
+        () if d == OPEN => vec![c, h, w],
+        () => vec![c, d, h, w],
+    })
+}
+
+/// A reshaped tensor, in which one extent of -1 follows from the others.
+fn filled(line: &mut LayerLine, x: TensorId, total: i64, mut shape: Vec<i64>) -> Lowered<Vec<TensorId>> {
     let known: Vec<i64> = shape.iter().copied().filter(|extent| *extent != -1).collect();
-    line.require("w", !named.is_empty() && known.iter().all(|extent| *extent > 0), "positive extents, 0 or -1")?;
+    line.require("w", known.iter().all(|extent| *extent > 0), "positive extents, 0 or -1")?;
     line.require("w", known.len().saturating_add(1) >= shape.len(), "at most one extent of -1")?;
     if let Some(open) = shape.iter_mut().find(|extent| **extent == -1) {
         let known = line.to.count(&known)?;
-        *open = total
-            .checked_rem(known)
-            .filter(|rest| *rest == 0)
-            .and_then(|_| total.checked_div(known))
-            .ok_or(Refusal::UNFIT)?;
+        let fits = total.checked_rem(known) == Some(0);
+        *open = total.checked_div(known).filter(|_| fits).ok_or(Refusal::UNFIT)?;
     }
     Ok(vec![line.to.reshaped(x, &shape)?])
 }
@@ -199,12 +232,16 @@ fn expand(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
 
 /// The part between starts and ends along axes, or between offsets from both ends.
 fn crop(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
-    let mut x = line.only()?;
-    for name in ["starts_expr", "ends_expr", "axes_expr"] {
-        line.require(name, line.given(name).is_none(), "numbers instead")?;
-    }
+    // Other operands may only have extents that expressions name.
+    let has_names = line.given("starts_expr").is_some() || line.given("ends_expr").is_some();
+    let mut x = if has_names { *line.operands.first().ok_or(Refusal::UNFIT)? } else { line.only()? };
     let extents = line.to.extents(x)?;
-    let (starts, ends, axes) = (line.integers("starts")?, line.integers("ends")?, line.integers("axes")?);
+    let given = |line: &LayerLine, computed: &str, name: &str| match (line.computed(computed)?, line.integers(name)?) {
+        (Some(computed), _) => Ok(computed),
+        (None, given) => Ok(given),
+    };
+    let (starts, ends) = (given(line, "starts_expr", "starts")?, given(line, "ends_expr", "ends")?);
+    let axes = given(line, "axes_expr", "axes")?;
     let mut ranges = Vec::new();
     if starts.is_empty() || ends.is_empty() {
         ranges = offsets(line, &extents)?;
@@ -372,14 +409,19 @@ fn shuffle(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
 /// extents are given.
 fn resample(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     line.is("dynamic_target_size", 0)?;
-    line.require("size_expr", line.given("size_expr").is_none(), "extents that are numbers")?;
+    let computed = line.computed("size_expr")?;
     let mode = usize::try_from(line.integer("resize_type")?).ok();
     let mode =
         mode.and_then(|mode| [None, Some("nearest"), Some("bilinear"), Some("bicubic")].get(mode).copied().flatten());
     let mode = mode.ok_or_else(|| line.unsupported("resize_type", "1, 2 or 3"))?;
-    let x = line.only()?;
+    // Other operands may only have extents that expressions name.
+    let x = if computed.is_some() { *line.operands.first().ok_or(Refusal::UNFIT)? } else { line.only()? };
     let &[_, h, w] = &line.to.extents(x)?[..] else { return Err(Refusal::UNFIT) };
-    let given = [line.integer("output_height")?, line.integer("output_width")?];
+    let mut given = [line.integer("output_height")?, line.integer("output_width")?];
+    if let Some(computed) = computed {
+        let &[w, h] = &computed[..] else { return Err(line.unsupported("size_expr", "a width and a height")) };
+        given = [h, w];
+    }
     let factors = [line.scalar("height_scale")?, line.scalar("width_scale")?];
     let is_given = given.iter().all(|extent| *extent > 0);
     line.require("output_height", is_given || given == [0, 0], "both extents, or none")?;

@@ -116,7 +116,7 @@ fn what_has_no_counterpart_is_named() {
         ("Softmax l 1 1 a b 0=1", "fixbug0"),
         ("Softmax l 1 1 a b 0=3 1=1", "axis"),
         ("Reduction l 1 1 a b 0=6", "operation"),
-        ("Reshape l 1 1 a b 6=\"*(0w,2)\"", "shape_expr"),
+        ("Reshape l 1 1 a b 6=\"x(0w,2)\"", "shape_expr"),
         ("Reshape l 1 1 a b 0=5", "operands"),
         ("Padding l 1 1 a b 0=-1", "top"),
         ("Interp l 1 1 a b 0=2 5=1", "dynamic_target_size"),

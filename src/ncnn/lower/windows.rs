@@ -14,6 +14,8 @@ pub(super) const ROWS: &[LayerRuleRow] = &[
         deconvolution(line, true)
     }),
     (&["Pooling", "Pooling1D", "Pooling3D"], pooling),
+    (&["Unfold"], unfold),
+    (&["Fold"], fold),
 ];
 
 /// Paddings that follow from the size: the larger half behind or before the items.
@@ -114,6 +116,50 @@ fn plain(line: &LayerLine) -> Lowered<()> {
         }
     }
     Ok(())
+}
+
+/// The settings of torch for windows of planes, and the padding that is given.
+fn columns(line: &LayerLine) -> Lowered<(Vec<(&'static str, String)>, Vec<(i64, i64)>)> {
+    let axes = [HEIGHT, WIDTH];
+    let pair = |names: [&str; 2]| Ok(format!("({},{})", line.integer(names[0])?, line.integer(names[1])?));
+    let settings = vec![
+        ("kernel_size", pair([HEIGHT.kernel, WIDTH.kernel])?),
+        ("dilation", pair([HEIGHT.dilation, WIDTH.dilation])?),
+        ("stride", pair([HEIGHT.stride, WIDTH.stride])?),
+    ];
+    let mut padding = Vec::new();
+    for AxisNames { padding: [before, behind], .. } in axes {
+        let pair = (line.integer(before)?, line.integer(behind)?);
+        line.require(before, pair.0 >= 0 && pair.1 >= 0, "a number that is not negative")?;
+        padding.push(pair);
+    }
+    Ok((settings, padding))
+}
+
+/// Windows as columns.
+fn unfold(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let (mut x, (settings, padding)) = (line.only()?, columns(line)?);
+    let value = line.scalar("pad_value")?;
+    if line.to.rank(x)? != 3 {
+        return Err(Refusal::UNFIT);
+    }
+    if padding.iter().any(|pair| *pair != (0, 0)) {
+        let padding = pairs([(0, 0)].into_iter().chain(padding));
+        x = line.to.on("pad", x, [padding, Value::String("constant".into()), Value::Scalar(value)])?;
+    }
+    Ok(vec![torch(&mut line.to, "F.unfold", &[("input", x)], &settings)?])
+}
+
+/// The sums of columns at the places of their windows.
+fn fold(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let (x, (mut settings, padding)) = (line.only()?, columns(line)?);
+    let &[rows, columns] = &padding[..] else { return Err(Refusal::UNFIT) };
+    for ((before, behind), name) in [(rows, "pad_bottom"), (columns, "pad_right")] {
+        line.require(name, before == behind, "the padding on the other side")?;
+    }
+    settings.push(("padding", format!("({},{})", rows.0, columns.0)));
+    settings.push(("output_size", format!("({},{})", line.integer("output_h")?, line.integer("output_w")?)));
+    Ok(vec![torch(&mut line.to, "F.fold", &[("input", x)], &settings)?])
 }
 
 fn convolution(line: &mut LayerLine, grouped: bool) -> Lowered<Vec<TensorId>> {

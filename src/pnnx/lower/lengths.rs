@@ -18,7 +18,7 @@ pub(super) const ROWS: &[LoweringRow] = &[
 ];
 
 /// The order of a norm: infinities are the largest and the least absolute value, 0 the number of items that are not 0.
-fn order(line: &Line, key: &str) -> Lowered<f64> {
+pub(super) fn order(line: &Line, key: &str) -> Lowered<f64> {
     if line.is_word(key) {
         return line.choice(key, &[("fro", 2.0), ("inf", f64::INFINITY), ("-inf", f64::NEG_INFINITY)], None);
     }
@@ -29,7 +29,7 @@ fn order(line: &Line, key: &str) -> Lowered<f64> {
 }
 
 /// The norm along axes, which are kept.
-fn along(line: &mut Line, x: TensorId, order: f64, axes: &[i64]) -> Lowered<TensorId> {
+pub(super) fn along(line: &mut Line, x: TensorId, order: f64, axes: &[i64]) -> Lowered<TensorId> {
     let axes = || integers(axes.iter().copied());
     let reduce = |line: &mut Line, nnef, x| line.add(nnef, vec![Value::Tensor(x), axes()]);
     let x = line.cast(x, Primitive::Scalar)?;

@@ -4,6 +4,7 @@ use super::settings::SettingKind;
 use super::{Line, Lowered, Refusal, extent_of, integers, product};
 use crate::graph::{TensorId, Value};
 use crate::pnnx::item::ExpandedItem;
+use crate::pnnx::tokens::Literal;
 
 fn one(line: &mut Line, nnef: &'static str, x: TensorId, attribute: Value) -> Lowered<Vec<TensorId>> {
     Ok(vec![line.add(nnef, vec![Value::Tensor(x), attribute])?])
@@ -74,7 +75,9 @@ pub(super) fn unsqueeze(line: &mut Line) -> Lowered<Vec<TensorId>> {
 pub(super) fn tensors(line: &Line) -> Lowered<Vec<TensorId>> {
     let none = |name: &str| Refusal::Because(format!("its operand `{name}` does not consist of tensors").into());
     let mut found = Vec::new();
-    for operand in line.operands.iter().filter(|operand| operand.name != "dim" && !operand.used.get()) {
+    // Operands by position may be settings, too.
+    let is_setting = |item: &ExpandedItem| matches!(item, ExpandedItem::Text(_) | ExpandedItem::Literal(Literal::None));
+    for operand in line.operands.iter().filter(|operand| operand.name != "dim" && !is_setting(&operand.item)) {
         let items = match &operand.item {
             ExpandedItem::List(items) => &items[..],
             item => std::slice::from_ref(item),

@@ -491,13 +491,15 @@ fn bounds_of_slices_may_be_left_out() {
         ("dims=(0,1) starts=(1,-1) ends=None", vec![8.0]),
         ("dims=(0,1) starts=(1,2) ends=(2,4) selects=(2147483647,2147483647)", vec![7.0, 8.0]),
         ("dim=1 start=None end=1 step=1", vec![1.0, 5.0]),
+        ("dims=(0,1) starts=(0,0) ends=(2,0) steps=(1,0) selects=(2147483647,1)", vec![2.0, 6.0]),
+        ("dims=(0,1) starts=(0,1) ends=(0,3) steps=(0,1) selects=(-1,2147483647)", vec![6.0, 7.0]),
     ] {
         let text = file(&["(2,4)f32"], "Tensor.slice", &format!("$input=0 {params}"));
         assert_eq!(value(&text, &[&[2, 4]]).1, wanted, "{text}");
     }
     for params in [
-        "dims=(0,1) starts=(0,0) ends=(2,2) steps=(1,1) selects=(2147483647,1)",
-        "dims=(0,1) starts=(0,0) ends=(2,2) steps=(1,1) selects=(0,2147483647)",
+        "dims=(0,1) starts=(0,0) ends=(2,2) steps=(1,1) selects=(2147483647,4)",
+        "dims=(0,1) starts=(0,0) ends=(2,2) steps=(1,1) selects=(0)",
         "dims=(0,1) starts=(0,0) ends=(2) steps=(1,1)",
         "dims=(0,1) starts=(0,x) ends=(2,2) steps=(1,1)",
     ] {

@@ -1,0 +1,130 @@
+//! Functions of items that NNEF has formulas for, and distances and products of vectors.
+
+use super::LoweringRule::{By, With};
+use super::lengths;
+use super::{Line, Lowered, LoweringRow, Refusal, integers};
+use crate::graph::{Primitive, TensorId, Value};
+use crate::library::assembly::{Assembly, einsum};
+use crate::pnnx::item::ExpandedItem;
+use crate::pnnx::tokens::Literal;
+
+pub(super) const ROWS: &[LoweringRow] = &[
+    (&["torch.hypot"], By(|line| of_two(line, "other", "sqrt(add(mul(@0,@0),mul(@1,@1)))"))),
+    // The reciprocal of -0 is negative.
+    (
+        &["torch.copysign"],
+        By(|line| of_two(line, "other", "select(or(lt(@1,0.0),lt(rcp(@1),0.0)),neg(abs(@0)),abs(@0))")),
+    ),
+    (&["torch.heaviside"], By(|line| of_two(line, "values", "select(eq(@0,0.0),@1,select(gt(@0,0.0),1.0,0.0))"))),
+    (
+        &["torch.xlogy", "torch.special.xlogy"],
+        By(|line| of_two(line, "other", "select(ne(@1,@1),@1,select(eq(@0,0.0),0.0,mul(@0,log(@1))))")),
+    ),
+    (&["torch.exp2", "torch.special.exp2"], With("pow(2.0,@0)", &[])),
+    (
+        &["torch.sinc", "torch.special.sinc"],
+        With("select(eq(@0,0.0),1.0,div(sin(mul(@0,3.141592653589793)),mul(@0,3.141592653589793)))", &[]),
+    ),
+    (&["torch.erfc", "torch.special.erfc"], By(error_complement)),
+    (&["torch.logit", "torch.special.logit"], By(logit)),
+    (&["torch.nan_to_num"], By(finite)),
+    (&["F.one_hot"], By(one_hot)),
+    (&["torch.cdist"], By(distances)),
+    (&["nn.Bilinear", "F.bilinear"], By(bilinear)),
+];
+
+/// A formula of two operands.
+fn of_two(line: &mut Line, second: &str, formula: &str) -> Lowered<Vec<TensorId>> {
+    let key = line.key_of(&[second, "other", "input1"]);
+    let items = [line.term("input")?, line.term(key)?];
+    Ok(vec![line.text(formula, &items)?])
+}
+
+/// One less the error function.
+fn error_complement(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let x = ExpandedItem::Tensor(line.tensor("input")?);
+    Ok(vec![line.spelled("sub(1.0,erf(@0))", &[x])?])
+}
+
+/// The inverse of the sigmoid, of items that may be kept away from 0 and 1.
+fn logit(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let mut x = line.tensor("input")?;
+    if let Some(epsilon) = line.optional::<f64>("eps")? {
+        let above = 1.0 - epsilon;
+        x = line.formula_of(&format!("minimum(maximum(@0,{epsilon:?}),{above:?})"), &[x])?;
+    }
+    Ok(vec![line.formula_of("log(div(@0,sub(1.0,@0)))", &[x])?])
+}
+
+/// Numbers instead of NaN and infinities: by default 0, and the largest ones of 32 bits.
+fn finite(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let x = line.tensor("input")?;
+    let most = f64::from(f32::MAX);
+    let number = |key, default| Ok(line.optional::<f64>(key)?.unwrap_or(default));
+    let (nan, above, below) = (number("nan", 0.0)?, number("posinf", most)?, number("neginf", -most)?);
+    let is_whole = line.primitive(x)? != Primitive::Scalar;
+    if is_whole {
+        return Ok(vec![x]);
+    }
+    let infinite = "eq(mul(@0,0.5),@0)";
+    let formula = format!(
+        "select(ne(@0,@0),{nan:?},select(and({infinite},gt(@0,0.0)),{above:?},\
+         select(and({infinite},lt(@0,0.0)),{below:?},@0)))"
+    );
+    Ok(vec![line.formula_of(&formula, &[x])?])
+}
+
+/// For each index, a row that has 1 at its place.
+fn one_hot(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let x = line.indices("input")?;
+    let count = line.at_least("num_classes", 1, None)?;
+    let rank = line.rank(x)?;
+    let places = line.counting((rank.saturating_add(1), rank), count)?;
+    let x = line.with_axes(x, vec![rank])?;
+    let is_there = line.add("eq", vec![Value::Tensor(x), Value::Tensor(places)])?;
+    let items = [ExpandedItem::Literal(Literal::Int(1)), ExpandedItem::Literal(Literal::Int(0))];
+    Ok(vec![line.select_as(Primitive::Integer, is_there, items)?])
+}
+
+/// The distances of all rows of two matrices.
+fn distances(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (x, y) = (line.tensor(line.key_of(&["x1", "input"]))?, line.tensor(line.key_of(&["x2", "input1"]))?);
+    line.ignore("compute_mode");
+    let (rank, other) = (line.rank(x)?, line.rank(y)?);
+    if rank < 2 || other < 2 {
+        return Err(Refusal::UNFIT);
+    }
+    let x = line.with_axes(x, vec![rank.saturating_sub(1)])?;
+    let y = line.with_axes(y, vec![other.saturating_sub(2)])?;
+    let rank = rank.max(other).saturating_add(1);
+    let (x, y) = (line.with_rank(x, rank)?, line.with_rank(y, rank)?);
+    let difference = line.formula_of("sub(@0,@1)", &[x, y])?;
+    let axis = rank.saturating_sub(1);
+    let order = lengths::order(line, "p")?;
+    let y = lengths::along(line, difference, order, &[axis])?;
+    Ok(vec![line.add("squeeze", vec![Value::Tensor(y), integers([axis])])?])
+}
+
+/// The products of two vectors with a matrix between them for each result, plus a bias.
+fn bilinear(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let x = line.tensor(line.key_of(&["input1", "input"]))?;
+    let y = line.tensor(line.key_of(&["input2", "input1", "other"]))?;
+    let (weight, bias) = (line.data("weight")?, line.weights("bias")?);
+    let (own, other, extents) = (line.extents(x)?, line.extents(y)?, line.extents(weight)?);
+    let &[outputs, first, second] = &extents[..] else { return Err(Refusal::UNFIT) };
+    line.agrees("in1_features", &[Some(first)])?;
+    line.agrees("in2_features", &[Some(second)])?;
+    line.agrees("out_features", &[Some(outputs)])?;
+    let ([outer @ .., width], [same @ .., height]) = (&own[..], &other[..]) else { return Err(Refusal::UNFIT) };
+    if (*width, *height) != (first, second) || outer != same {
+        return Err(Refusal::UNFIT);
+    }
+    let count = super::product(outer)?;
+    let (x, y) = (line.reshaped(x, &[count, first])?, line.reshaped(y, &[count, second])?);
+    let mut sum = einsum::einsum(line, "bn,anm,bm->ba", &[x, weight, y]).map_err(|_| Refusal::UNFIT)?;
+    if let Some(bias) = bias {
+        let bias = line.with_axes(bias, vec![0])?;
+        sum = line.add("add", vec![Value::Tensor(sum), Value::Tensor(bias)])?;
+    }
+    Ok(vec![line.reshaped(sum, &[outer, &[outputs]].concat())?])
+}
