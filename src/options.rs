@@ -168,6 +168,8 @@ pub(crate) struct Internal {
     pub(crate) all_findings: bool,
     /// The part of the flat graph that is wanted.
     pub(crate) cut: Cut,
+    /// Whether types of all values are inferred after an expansion, which take memory for each node.
+    pub(crate) typed: bool,
 }
 
 /// A set of limits.

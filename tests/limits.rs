@@ -187,18 +187,34 @@ fn copies_of_functions_are_limited_by_what_is_written() {
 fn extents_are_not_memory() {
     let folder = Folder::new();
     let model = |nodes: &str, outputs: &str, constants: &str, inputs: &str| {
-        format!(
-            "<ir_version: 11, opset_import: [\"\": 25]>\ng ({inputs}) => ({outputs})\n{constants}{{\n{nodes}\n}}\n"
-        )
+        format!("<ir_version: 11, opset_import: [\"\": 25]>\ng ({inputs}) => ({outputs})\n{constants}{{\n{nodes}\n}}\n")
     };
     let cases = [
         ("y = Trilu (x)", "float[A, B] y", "", "float[100000, 100000] x", "--max-memory"),
         ("y = EyeLike (x)", "float[A, B] y", "", "float[100000, 100000] x", "--max-memory"),
-        ("y = OneHot (i, k, v)", "float[A, B] y", "<float[2] v = {0.0, 1.0}, int64 k = {17179869184}>", "int64[2] i", "--max-memory"),
+        (
+            "y = OneHot (i, k, v)",
+            "float[A, B] y",
+            "<float[2] v = {0.0, 1.0}, int64 k = {17179869184}>",
+            "int64[2] i",
+            "--max-memory",
+        ),
         ("y, z = Split <num_outputs = 4611686018427387904> (x)", "float[A] y", "", "float[4] x", "`num_outputs` is"),
-        ("s = SplitToSequence <axis = 0> (x)\ny = SequenceLength (s)", "int64 y", "", "float[4611686018427387904] x", "operations"),
+        (
+            "s = SplitToSequence <axis = 0> (x)\ny = SequenceLength (s)",
+            "int64 y",
+            "",
+            "float[4611686018427387904] x",
+            "operations",
+        ),
         ("y, z = Dropout (x)", "float[A, B] y, bool[A, B] z", "", "float[100000, 100000] x", "--max-memory"),
-        ("y = Resize <mode = \"linear\"> (x, , f)", "float[A] y", "<float[1] f = {0.5}>", "float[1000000] x", "--max-memory"),
+        (
+            "y = Resize <mode = \"linear\"> (x, , f)",
+            "float[A] y",
+            "<float[1] f = {0.5}>",
+            "float[1000000] x",
+            "--max-memory",
+        ),
     ];
     for (nodes, outputs, constants, inputs, words) in cases {
         let path = folder.file("extent.onnxtxt", model(nodes, outputs, constants, inputs));

@@ -233,7 +233,8 @@ impl ModelBytes {
         let before = if settings.counted { parsed.before(options) } else { None };
         parsed.bind(settings);
         progress::enter(Phase::Translating);
-        let translated = parsed.document.as_mut().map(|document| document.translate(options, limits(document, settings)));
+        let translated =
+            parsed.document.as_mut().map(|document| document.translate(options, limits(document, settings)));
         parsed.note_change();
         let ParsedModel { sources, mut found, document, .. } = parsed;
         let graph = translated.filter(|_| document.is_some()).and_then(|translated| {

@@ -155,8 +155,7 @@ impl Folding<'_> {
             Known::Stored(index) => self.constants.get(*index as usize)?,
         };
         let count = stored.dims.iter().try_fold(1usize, |all, extent| all.checked_mul(usize::try_from(*extent).ok()?));
-        let value =
-            count.filter(|count| *count <= LARGE).and_then(|_| self.read(stored));
+        let value = count.filter(|count| *count <= LARGE).and_then(|_| self.read(stored));
         let value = value.map(Arc::new);
         self.set(name, value.clone().map_or(Known::Nothing, Known::Read));
         value

@@ -28,7 +28,10 @@ pub(crate) fn fold(
     options: &Options,
 ) -> Result<Diagnostics, Diagnostics> {
     // Loops that stay are told about in the end, when all that can be known is.
-    let early = options.clone().with(|options| options.flat = false);
+    let early = options.clone().with(|options| {
+        options.flat = false;
+        options.internal.typed = true;
+    });
     let mut found = Diagnostics::of(options.policy());
     let expanded = expand(model, functions, (file, places), &early)?;
     expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));

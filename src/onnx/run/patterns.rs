@@ -13,7 +13,7 @@ use crate::eval::{Budget, EvalError};
 const SIZES: [usize; 7] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22];
 
 /// The bytes of an automaton that are written in the time of a step.
-const BYTES_OF_STEP: u64 = 4;
+const BYTES_OF_STEP: u64 = 2;
 
 /// The bytes of an automaton of which a letter of a text visits one state.
 const BYTES_OF_STATE: u64 = 256;

@@ -413,7 +413,8 @@ fn rules_make_nothing_of_extents_themselves() {
         let path = file.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
         let lists = text.lines().filter(|line| {
-            let lists = line.split("vec![").skip(1).any(|rest| rest.split(']').next().is_some_and(|list| list.contains("; ")));
+            let lists =
+                line.split("vec![").skip(1).any(|rest| rest.split(']').next().is_some_and(|list| list.contains("; ")));
             lists || line.contains("Data::zeros(") || line.contains(".repeat(") || line.contains("with_capacity(extent")
         });
         assert_eq!(lists.collect::<Vec<_>>(), Vec::<&str>::new(), "{}", path.display());
