@@ -24,6 +24,7 @@ const LETTER: usize = 32;
 const CLASS: usize = 1500;
 
 /// A compiled pattern.
+#[derive(Debug)]
 pub(super) struct Pattern {
     pub(super) regex: Regex,
     /// The steps for each byte of a text.
