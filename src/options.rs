@@ -290,10 +290,10 @@ impl Options {
             max_ops: 200_000,
             max_depth: 10_000,
             max_length: 1_000_000,
-            max_memory: 128 << 20,
+            max_memory: 96 << 20,
             max_text: 8 << 20,
             max_steps: 4_000_000,
-            max_bytes: 128 << 20,
+            max_bytes: 96 << 20,
             ..Options::default()
         }
     }
