@@ -170,6 +170,8 @@ pub(crate) struct Internal {
     pub(crate) computes_quantized: bool,
     /// The part of the flat graph that is wanted.
     pub(crate) cut: Cut,
+    /// Whether types of all values are inferred after an expansion, which take memory for each node.
+    pub(crate) typed: bool,
 }
 
 /// A set of limits.
@@ -290,10 +292,10 @@ impl Options {
             max_ops: 200_000,
             max_depth: 10_000,
             max_length: 1_000_000,
-            max_memory: 128 << 20,
+            max_memory: 96 << 20,
             max_text: 8 << 20,
             max_steps: 4_000_000,
-            max_bytes: 128 << 20,
+            max_bytes: 96 << 20,
             ..Options::default()
         }
     }

@@ -1,9 +1,68 @@
 //! Where the bytes of a result go.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::progress::Metered;
+
+/// The most bytes of an output. A command sets it once; a library, whose callers see the bytes, does not.
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Limits each output from now on.
+pub(crate) fn limit(bytes: u64) {
+    LIMIT.store(bytes, Ordering::Relaxed);
+}
+
+/// The failure of an output with more bytes than the limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutputLimit(pub(crate) u64);
+
+impl fmt::Display for OutputLimit {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "it would have more than {} bytes", self.0)
+    }
+}
+
+impl std::error::Error for OutputLimit {}
+
+impl OutputLimit {
+    /// The limit that an error is about, if it is one.
+    pub(crate) fn of(error: &io::Error) -> Option<OutputLimit> {
+        error.get_ref()?.downcast_ref().copied()
+    }
+}
+
+/// An output that fails beyond the limit. Ranges of files that the system copies do not count: they are of inputs.
+pub(crate) struct Bounded<S> {
+    sink: S,
+    limit: u64,
+    left: u64,
+}
+
+impl<S> Bounded<S> {
+    /// An output with the limit of the process.
+    pub(crate) fn new(sink: S) -> Self {
+        let limit = LIMIT.load(Ordering::Relaxed);
+        Bounded { sink, limit, left: limit }
+    }
+}
+
+impl<S: Write> Write for Bounded<S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() as u64 > self.left {
+            return Err(io::Error::other(OutputLimit(self.limit)));
+        }
+        let count = self.sink.write(bytes)?;
+        self.left -= count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+}
 
 /// The bytes that are collected before they are written to a file.
 const BUFFER: usize = 1 << 16;
@@ -26,16 +85,16 @@ impl ByteSink for &mut (dyn Write + '_) {}
 impl ByteSink for Vec<u8> {}
 
 /// A file, with a buffer before it.
-pub(crate) type FileSink<'f> = BufWriter<Metered<&'f File>>;
+pub(crate) type FileSink<'f> = BufWriter<Bounded<Metered<&'f File>>>;
 
 impl ByteSink for FileSink<'_> {
     fn file(&mut self) -> io::Result<Option<&File>> {
         self.flush()?;
-        Ok(Some(self.get_ref().0))
+        Ok(Some(self.get_ref().sink.0))
     }
 }
 
 /// An output into a file, at its position.
 pub(crate) fn into_file(file: &File) -> FileSink<'_> {
-    BufWriter::with_capacity(BUFFER, Metered(file))
+    BufWriter::with_capacity(BUFFER, Bounded::new(Metered(file)))
 }

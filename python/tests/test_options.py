@@ -15,7 +15,7 @@ from nnef_flatten import FlattenError
 
 # Options of the command about files, streams and messages, which the module has in other ways.
 ELSEWHERE = {
-    "output", "to", "threads", "source-map", "stats", "layout", "verify", "inputs", "seed",
+    "output", "max-output", "to", "threads", "source-map", "stats", "layout", "verify", "inputs", "seed",
     "message-format", "color", "quiet", "warnings", "allow", "deny",
 }  # fmt: skip
 

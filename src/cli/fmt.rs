@@ -12,12 +12,18 @@ use super::io;
 use super::models::write_document;
 use super::outcome::{Failure, RunResult, Status};
 use super::report::Reporter;
+use super::walk::{self, Found};
 
 /// Formats every input; with `check`, only lists those that would change.
 pub(crate) fn run(inputs: &[PathBuf], check: bool, language: &Language, reporter: &mut Reporter) -> RunResult {
     let mut status = Status::Done;
-    for input in inputs {
-        let outcome = match format(input, check, language, reporter) {
+    for found in inputs.iter().flat_map(|input| walk::inputs(input)) {
+        let outcome = match found {
+            Found::Failed(_, failure) => Err(failure),
+            Found::Input(input) if is_passed_over(&input, inputs) => continue,
+            Found::Input(input) => format(&input, check, language, reporter),
+        };
+        let outcome = match outcome {
             Err(Failure::Message(message)) => {
                 reporter.complain(&message);
                 Status::Failed
@@ -28,6 +34,13 @@ pub(crate) fn run(inputs: &[PathBuf], check: bool, language: &Language, reporter
     }
     reporter.summary();
     Ok(status)
+}
+
+/// Whether a file in a folder that is given is passed over: only documents of NNEF are formatted.
+fn is_passed_over(found: &Path, given: &[PathBuf]) -> bool {
+    let name = found.file_name().unwrap_or_default().to_string_lossy();
+    let is_document = found.is_dir() || name.ends_with(".nnef") || name.contains(".nnef.");
+    !is_document && !given.iter().any(|input| input == found)
 }
 
 /// Reads an input, which has to be NNEF: other notations are not formatted.

@@ -9,7 +9,7 @@ use crate::files;
 use crate::input::Refusal;
 use crate::input::text::{self, Text};
 use crate::progress::{self, Metered, Phase};
-use crate::sink::{self, ByteSink};
+use crate::sink::{self, Bounded, ByteSink, OutputLimit};
 use crate::source::{Location, Span};
 
 use super::interrupt;
@@ -123,16 +123,16 @@ pub(crate) fn write_stdout(content: Writing) -> Result<(), Failure> {
     let stdout: Box<dyn Write> = if stdout.is_terminal() {
         // The result itself is seen to grow.
         progress::enter(Phase::Quiet);
-        Box::new(Undisturbed(Visible::new(stdout)))
+        Box::new(Bounded::new(Undisturbed(Visible::new(stdout))))
     } else {
         progress::enter(Phase::Writing);
-        Box::new(Metered(stdout))
+        Box::new(Bounded::new(Metered(stdout)))
     };
     let mut out = BufWriter::with_capacity(1 << 16, stdout);
     let result = content(&mut (&mut out as &mut dyn Write)).and_then(|()| out.flush());
     // After a failure, dropping the buffer must not try to write the rest.
     let _ = out.into_parts();
-    result.map_err(|error| failure("<stdout>", &error))
+    result.map_err(|error| unwritten("<stdout>", &error))
 }
 
 /// Writes a result to a file, completely or not at all.
@@ -144,7 +144,16 @@ pub(crate) fn write_file(path: &Path, content: Writing) -> Result<(), Failure> {
 pub(crate) fn write_file_beside(path: &Path, others: &[files::Beside], content: Writing) -> Result<(), Failure> {
     interrupt::watch();
     let written = files::write_beside(path, others, |error| error, |file| fill(file, content));
-    written.map_err(|error| failure(&path.display().to_string(), &error))
+    written.map_err(|error| unwritten(&path.display().to_string(), &error))
+}
+
+/// Why an output was not written: its size is that of the result, so that the input is refused.
+fn unwritten(name: &str, error: &io::Error) -> Failure {
+    let Some(limit) = OutputLimit::of(error) else { return failure(name, error) };
+    refuse(name.to_owned(), String::new(), |at| {
+        let found = Diagnostic::new(Code::OutputTooLarge, at, format!("the output is refused: {limit}"));
+        found.help("raise the limit with --max-output")
+    })
 }
 
 fn fill(file: &File, content: Writing) -> io::Result<()> {

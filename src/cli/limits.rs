@@ -32,6 +32,9 @@ pub(crate) struct RunLimits {
     /// The size that a compressed model may unpack to, whatever its own size [default: 8GiB].
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_unpacked: Option<u64>,
+    /// The maximum size of each file that is written, and of standard output [default: 1TiB].
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_output: Option<u64>,
     /// The maximum number of tensor items at a time in an evaluation, 8 bytes each [default: those of --max-memory, and of
     /// the data].
     #[arg(long, value_name = "N")]
@@ -74,6 +77,7 @@ impl RunLimits {
             max_text: later.max_text.or(self.max_text),
             max_files: later.max_files.or(self.max_files),
             max_unpacked: later.max_unpacked.or(self.max_unpacked),
+            max_output: later.max_output.or(self.max_output),
             max_items: later.max_items.or(self.max_items),
             max_work: later.max_work.or(self.max_work),
         }
@@ -115,6 +119,11 @@ impl RunLimits {
         set(&mut limits.names, self.max_files.map(|files| files.saturating_mul(model::Limits::NAME)));
         set(&mut limits.unpacked, self.max_unpacked);
         limits
+    }
+
+    /// The maximum size of an output.
+    pub(crate) fn output(&self) -> u64 {
+        self.max_output.unwrap_or(self.of(1 << 40, 256 << 20))
     }
 
     /// The maximum size of files of arrays in bytes: 8 for each item that an evaluation may have.

@@ -26,9 +26,60 @@ const MEANT: &[(&str, &str)] = &[
     ("infer", "did you mean the subcommand `run`?"),
     ("format", "did you mean the subcommand `fmt`?"),
     ("fuse", "did you mean `expr --fuse`?"),
+    ("stats", STATS),
+    ("inspect", STATS),
+    ("info", STATS),
+    ("summary", STATS),
     ("version", "did you mean --version?"),
     ("usage", "did you mean --help?"),
 ];
+
+const STATS: &str = "did you mean the option --stats?";
+
+/// Options of other programs (onnxsim, onnxslim, polygraphy, the converters of NNEF), and those of this one that do it.
+const OPTIONS: &[(&str, &str)] = &[
+    ("--overwrite-input-shape", SHAPE),
+    ("--override-input-shape", SHAPE),
+    ("--override-input-shapes", SHAPE),
+    ("--override-inputs", SHAPE),
+    ("--input-shapes", SHAPE),
+    ("--model-input-shapes", SHAPE),
+    ("--dynamic-input-shape", "extents that stay open need no option; --set gives a symbol a number"),
+    ("--test-input-shape", VERIFIED),
+    ("--check-n", VERIFIED),
+    ("--model-check", VERIFIED),
+    ("--validate", VERIFIED),
+    ("--input-data-path", "--inputs FILE, with --verify or the subcommand `run`"),
+    ("--fold-constants", "--fold"),
+    ("--constant-folding", "--fold"),
+    ("--cleanup", "what no output needs is removed without an option"),
+    ("--optimize", "--fold and --share"),
+    ("--no-constant-folding", "constants are folded with --fold only"),
+    ("--skip-constant-folding", "constants are folded with --fold only"),
+    ("--no-shape-infer", "shapes are written with --annotate only"),
+    ("--skip-shape-inference", "shapes are written with --annotate only"),
+    ("--infer-shapes", "--annotate"),
+    ("--shape-inference", "--annotate"),
+    ("--unused-output", "--outputs NAME,… names the outputs that stay"),
+    ("--onnx-outputs", "--outputs NAME,…"),
+    ("--output-names", "--outputs NAME,…"),
+    ("--input-names", "--inputs-at NAME,…"),
+    ("--input-format", "--from NOTATION"),
+    ("--output-format", "--to NOTATION"),
+    ("--inspect", "--stats"),
+    ("--model", "the input is given without an option"),
+    ("--input", "the input is given without an option"),
+    ("--input-model", "the input is given without an option"),
+];
+
+const SHAPE: &str = "--input-shape NAME=1,3,224,224";
+const VERIFIED: &str = "--verify compares the result with its source";
+
+/// What does the work of an option of another program.
+pub(super) fn instead_of_option(word: &str) -> Option<&'static str> {
+    let name = word.split('=').next().unwrap_or_default().replace('_', "-");
+    OPTIONS.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name)).map(|(_, what)| *what)
+}
 
 const FLATTENING: &str = "flattening has no subcommand: nnef-flatten INPUT -o OUTPUT";
 

@@ -137,7 +137,9 @@ fn explained(error: clap::Error, command: &mut clap::Command, words: &[OsString]
         _ => return error,
     };
     if superfluous.starts_with('-') && superfluous.len() > 1 {
-        return error;
+        let Some(instead) = suggestions::instead_of_option(&superfluous) else { return error };
+        let message = format!("unexpected argument '{superfluous}', an option of other programs; here: {instead}");
+        return command.error(ErrorKind::UnknownArgument, message);
     }
     let matches = command.clone().ignore_errors(true).try_get_matches_from(words);
     let first = matches.as_ref().ok().filter(|matches| matches.subcommand_name().is_none());

@@ -243,6 +243,8 @@ codes! {
     StepBudget            "E0814" E1   error   "evaluation takes too long" "the limit is reached at this step";
     // Pictures.
     PictureTooLarge       "E0818" none error   "graph too large to be drawn" "too many operations";
+    // Outputs.
+    OutputTooLarge        "E0819" none error   "output too large" none;
     // Evaluation of a flat graph on tensors.
     NotEvaluated          "E0821" none error   "operation that cannot be evaluated" "not evaluated";
     EvalInput             "E0822" none error   "graph input is missing or does not fit" "no value that fits";

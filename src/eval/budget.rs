@@ -28,7 +28,7 @@ impl Default for Limits {
 impl Limits {
     /// The limits for untrusted graphs, such as those that a service evaluates.
     pub fn untrusted() -> Self {
-        Limits { max_items: 1 << 24, max_work: 100_000_000 }
+        Limits { max_items: 12 << 20, max_work: 100_000_000 }
     }
 
     /// These limits for what is computed before anything runs, which takes time that is linear in what is stored: a small

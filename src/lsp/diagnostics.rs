@@ -80,13 +80,18 @@ impl Session {
     }
 }
 
-/// The span by which a finding is shown: editors show nothing for a span without characters, so that the end of the text
-/// becomes its last character.
+/// The span by which a finding is shown: editors show nothing for a span without characters, so that it becomes the word or
+/// the character after it, and at the end of a line or of the text the last character.
 fn shown(lines: &Lines, span: Span) -> Span {
     if span.start < span.end {
         return span;
     }
     let text = lines.read();
+    let after = text.get(span.start as usize..).unwrap_or_default();
+    let word = after.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(after.len());
+    if let Some(first) = after.chars().next().filter(|first| !first.is_whitespace()) {
+        return Span::new(span.start, span.start + word.max(first.len_utf8()) as u32);
+    }
     let before = text.get(..span.start as usize).unwrap_or(text).trim_end();
     let last = before.chars().next_back().map_or(0, char::len_utf8);
     Span::new((before.len() - last) as u32, before.len() as u32)

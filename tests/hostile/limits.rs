@@ -77,6 +77,7 @@ fn the_table_tells_the_limits() {
             model.names as u64,
             model.unpacked,
             model.ratio,
+            [1 << 40, 256 << 20][i],
             evaluation.max_items,
             8 * evaluation.max_items,
             evaluation.max_work,
@@ -251,4 +252,23 @@ fn values_count_for_their_memory() {
     let aliases = format!("t0 = ConstantOfShape (k)\n{aliases}s = Sum (t0{uses})\ny = ReduceSum <keepdims = 0> (s)");
     let path = folder.file("aliases.onnxtxt", model(&aliases, "float y", "int64[1] k = {1000000}"));
     ends(&["run", "--max-memory", "100MB"], &path, 0, "");
+}
+
+/// A small input may ask for an output of any size: it is refused, and a file is not there then.
+#[test]
+fn outputs_are_limited() {
+    let folder = Folder::new();
+    let long = "a".repeat(100_000);
+    let text = format!(
+        "<ir_version: 11, opset_import: [\"\": 25]>\ng () => (string[A] y)\n<string[1] s = {{\"{long}\"}}, int64[1] k = {{1000}}>\n{{\ny = Expand (s, k)\n}}\n"
+    );
+    let path = folder.file("endless.onnxtxt", text);
+    ends(&["run", "--max-output", "1MiB", "-o", "/dev/null"], &path, 1, "--max-output");
+    ends(&["run", "--limits", "untrusted", "--max-output", "1MiB"], &path, 1, "E0819");
+    let plain = folder.file("plain.nnef", DOCUMENT);
+    let output = folder.0.path().join("plain.svg");
+    ends(&["-q", "--max-output", "1KiB", "-o", output.to_str().unwrap()], &plain, 1, "E0819");
+    assert!(!output.exists());
+    ends(&["-q", "--max-output", "1MiB", "-o", output.to_str().unwrap()], &plain, 0, "");
+    assert!(output.exists());
 }

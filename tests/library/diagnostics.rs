@@ -40,6 +40,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E0813", "a gigabyte of values"),
     ("E0814", "two hundred million steps"),
     ("E0818", "hundreds of thousands of operations"),
+    ("E0819", "needs an option: tests/limits.rs"),
     ("E0821", "arises only when tensors are computed: src/eval/tests.rs"),
     ("E0822", "arises only when tensors are computed: src/eval/tests.rs"),
     ("E0823", "arises only when tensors are computed: src/eval/tests.rs"),

@@ -20,6 +20,9 @@ const READ: C = C::FLATTEN.and(C::CHECK).and(C::RUN).and(C::FUSE);
 const GRAPHS: C = C::FLATTEN.and(C::CHECK).and(C::FUSE);
 /// Those with diagnostics.
 const TOLD: C = READ.and(C::DIFF).and(C::EXPR).and(C::LAYOUT).and(C::LISTING);
+/// Those that write a result.
+const WRITTEN: C =
+    C::FLATTEN.and(C::RUN).and(C::FUSE).and(C::DIFF).and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LAYOUT);
 /// All.
 const EVERY: C = TOLD.and(C::FMT).and(C::EXPLAIN).and(C::COMPLETIONS).and(C::MAN).and(C::LSP);
 /// The forms of `expr` that are graphs.
@@ -284,6 +287,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("max-text", LIMITS, &[of(READ.and(C::DIFF).and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LSP))]),
     row("max-files", LIMITS, &[of(READ.and(C::DIFF).and(C::FMT)).on(I::DOCUMENTS)]),
     row("max-unpacked", LIMITS, &[of(READ.and(C::DIFF).and(C::FMT)).on(I::DOCUMENTS)]),
+    row("max-output", LIMITS, &[of(WRITTEN)]),
     row(
         "max-items",
         LIMITS,

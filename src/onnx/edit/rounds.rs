@@ -30,7 +30,10 @@ pub(crate) fn fold(
 ) -> Result<Diagnostics, Diagnostics> {
     // Loops that stay are told about in the end, when all that can be known is. Until then no bound stands for a number of
     // trips that may become known.
-    let early = options.clone().with(|options| (options.flat, options.max_trips) = (false, None));
+    let early = options.clone().with(|options| {
+        (options.flat, options.max_trips) = (false, None);
+        options.internal.typed = true;
+    });
     let mut found = Diagnostics::of(options.policy());
     let expanded = expand(model, functions, (file, places), &early)?;
     expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));

@@ -10,6 +10,9 @@ use crate::graph::names::NameId;
 use crate::onnx::model::{FunctionProto, ModelNames, NodeProto, PartSizes, ValueInfo};
 use crate::progress;
 
+/// The memory of a node when it is folded: the types of its results, what is known of them, and its next copy.
+const TYPED: u64 = 500;
+
 /// What an expansion added so far.
 #[derive(Debug)]
 pub(super) struct Charged {
@@ -19,6 +22,8 @@ pub(super) struct Charged {
     /// The bytes of copies in a file. Payloads are shared in memory, but written once for each copy.
     pub(super) written: u64,
     max_bytes: u64,
+    /// What each node takes later.
+    of_node: u64,
     /// What the first copy needs to know; most expansions of models without functions have none.
     encoding: Option<Encoding>,
 }
@@ -63,7 +68,8 @@ pub(super) struct Mark {
 
 impl Charged {
     pub(super) fn new(options: &Options) -> Self {
-        Charged { nodes: 0, bytes: 0, written: 0, max_bytes: options.max_memory, encoding: None }
+        let of_node = if options.internal.typed { TYPED } else { 0 };
+        Charged { nodes: 0, bytes: 0, written: 0, max_bytes: options.max_memory, of_node, encoding: None }
     }
 
     /// Counts a name, whose prefix was counted before.
@@ -180,7 +186,7 @@ impl Expansion<'_> {
     pub(super) fn charge(&mut self, nodes: u64, bytes: usize, at: u32) -> Expand<()> {
         progress::add(nodes);
         self.charged.nodes += nodes;
-        self.charged.bytes += bytes as u64;
+        self.charged.bytes += bytes as u64 + nodes * self.charged.of_node;
         if self.charged.nodes > self.max_ops {
             return Err(self.too_many_nodes(at));
         }
