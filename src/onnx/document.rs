@@ -418,9 +418,15 @@ impl Document {
         let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::of(options.policy())) };
         let (mut found, functions) = check::structure(model, file, &self.places, options)?;
         self.sound = !found.has_errors();
+        let declared = edit::declared(model);
         edit::set_shapes(model, options, Self::nowhere(file))?;
         found.extend(expand(model, functions, (file, &self.places))?);
         edit::raise(model);
+        let misfits = edit::misfits(model);
+        if !misfits.is_empty() && !options.internal.translates {
+            edit::declare(model, &declared);
+        }
+        misfits.into_iter().for_each(|misfit| misfit.report(file, &self.places, &mut found));
         Ok(found)
     }
 

@@ -12,6 +12,7 @@ use super::known::Known;
 use super::metadata;
 use super::operands;
 use super::opsets::Imports;
+use super::shardings;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::OriginId;
@@ -456,6 +457,7 @@ impl<'f> Expansion<'f> {
         if self.is_application(node, call) {
             return self.apply(node, &attributes, call, target, imports);
         }
+        let rest = if node.rest.is_some() { shardings::placed(self.names, node) } else { None };
         let copy = NodeProto {
             inputs: self.bindings.all_bound(&node.inputs),
             outputs: self.bindings.all_bound(&node.outputs),
@@ -464,7 +466,7 @@ impl<'f> Expansion<'f> {
             domain: node.domain,
             overload: node.overload,
             attributes: Vec::new(),
-            rest: metadata::carried(&node.rest, call.metadata),
+            rest: metadata::carried(&rest, call.metadata),
             at: node.at,
             origin: call.origin,
         };
