@@ -275,6 +275,9 @@ impl Document {
             ParsedText::Model(model) => check::check(model, self.file, &self.places, options),
             _ => Diagnostics::of(options.policy()),
         };
+        if let (ParsedText::Model(model), false) = (&self.parsed, found.has_errors()) {
+            check::shapes(model, (self.file, &self.places), options, &mut found);
+        }
         if let Err(errors) = self.check_external_data(options) {
             found.extend(errors);
         }

@@ -30,6 +30,7 @@ pub(crate) fn expand(
     options: &Options,
 ) -> Result<Diagnostics, Diagnostics> {
     let (unknown, wanted) = named::check(model, options);
+    let kept = named::kept(model, options);
     let functions = std::mem::take(&mut model.functions);
     let expanded = expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]);
     let expanded = expanded.and_then(|(stays, _)| unrolled(model, stays, options));
@@ -46,7 +47,7 @@ pub(crate) fn expand(
         }
     }
     settle_names(model);
-    report(unknown.into_iter().chain(found), (file, places), options, &mut diagnostics);
+    report(unknown.into_iter().chain(kept).chain(found), (file, places), options, &mut diagnostics);
     if accepted { Ok(diagnostics) } else { Err(diagnostics) }
 }
 
