@@ -166,8 +166,11 @@ pub(crate) struct Internal {
     pub(crate) profile: Profile,
     /// Whether all diagnostics are kept.
     pub(crate) all_findings: bool,
-    /// Whether folding computes numbers from the codes of quantized constants, too.
-    pub(crate) computes_quantized: bool,
+    /// Whether a model is expanded and folded for its translation to NNEF: then numbers are computed from the codes of
+    /// quantized constants, too, and types are those of the given shapes in any case.
+    pub(crate) translates: bool,
+    /// Whether a model was folded.
+    pub(crate) is_folded: bool,
     /// The part of the flat graph that is wanted.
     pub(crate) cut: Cut,
     /// Whether types of all values are inferred after an expansion, which take memory for each node.

@@ -367,6 +367,7 @@ codes! {
     OptionValue           "E1309" none error   "value does not fit the input" none;
     OperatorStays         "E1310" none warning "operator is not expanded" "stays";
     OptionTensor          "E1311" none error   "option names an unknown tensor" none;
+    OptionKept            "E1312" none warning "option keeps an operation that is not there" none;
     // Shapes and layouts of XLA.
     ShapeSyntax           "E1501" none error   "text is not a shape" "not a valid shape";
     ShapeElement          "E1502" none error   "unknown element type" "not an element type";
@@ -426,6 +427,7 @@ codes! {
     OnnxVersion           "E2048" none error   "unknown version" "not a known version";
     OnnxNoReference       "E2049" none lenient "reference to an attribute that is not declared" "not an attribute of the function";
     OnnxMisfit            "E2050" none warning "graph of a node that does not fit the shapes" "cannot run with these shapes";
+    OnnxShapes            "E2051" none error   "shapes of operands do not go together" "shapes that do not go together";
     OnnxExternalFile      "E2060" none error   "external data do not match the model" "the data are not in the file";
     OnnxDataLeft          "E2061" none lenient "external data are not copied with the model" none;
     // Graphs of NNEF as models of ONNX.

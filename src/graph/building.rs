@@ -111,6 +111,18 @@ impl Graph {
         self.inputs.push(tensor);
     }
 
+    /// Adds a copy of a tensor, with a name of its own. `copy` is the kind of the operation.
+    pub(crate) fn add_copy(&mut self, copy: KindId, of: TensorId, at: Location) -> TensorId {
+        let tensor = self.tensors[of.index()].clone();
+        let name = self.names.sibling(tensor.name);
+        let result = self.add_tensor(name, tensor.dtype);
+        self.tensors[result.index()].element = tensor.element;
+        self.set_shape(result, self.shape(of).cloned());
+        let argument = Argument { key: Key::Param(0), value: Value::Tensor(of) };
+        self.add_operation(copy, (tensor.dtype, false), [argument], &[Output::Tensor(&result)], (at, OriginId::NONE));
+        result
+    }
+
     /// Adds a tensor without a producer.
     pub(crate) fn add_tensor(&mut self, name: NameId, dtype: Option<Primitive>) -> TensorId {
         room::push(

@@ -207,6 +207,9 @@ impl Builder {
         let mut output = tensor;
         if copied || !self.boundary.insert(tensor) {
             let (of, shape) = (self.graph.dtype(tensor), self.graph.shape(tensor).cloned());
+            // A tensor has a name of its own.
+            let is_taken = self.graph.tensors.get(tensor.index()).is_some_and(|of| of.name == name);
+            let name = if is_taken { self.graph.names.sibling(name) } else { name };
             output = self.add(COPY, of, [Value::Tensor(tensor)], Results::Each(&[(name, shape)]))?[0];
         }
         self.graph.outputs.push(output);

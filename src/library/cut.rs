@@ -2,8 +2,8 @@
 
 use super::texts::standard;
 use crate::diagnostics::Diagnostics;
-use crate::graph::standard::{EXTERNAL, UNUSED_INPUT};
-use crate::graph::{Cut, Graph};
+use crate::graph::standard::{COPY, EXTERNAL, UNUSED_INPUT};
+use crate::graph::{Cut, Graph, TensorId};
 
 impl Graph {
     /// Keeps the part of the graph between tensors: what the outputs of the part need, if its inputs are given.
@@ -31,8 +31,26 @@ impl Graph {
         let Some(external) = standard(self.dialect).find(EXTERNAL) else { return Ok(()) };
         let kind = external.kind(self.symbols_mut());
         self.keep_part(cut, &kind)?;
+        self.copy_given_outputs();
         self.need_input();
         Ok(())
+    }
+
+    /// Makes copies of outputs that are inputs: in NNEF a tensor is one of both.
+    fn copy_given_outputs(&mut self) {
+        let Some(declared) = standard(self.dialect).find(COPY) else { return };
+        let given = |output: &TensorId| self.inputs.contains(output);
+        let places: Vec<usize> = (0..self.outputs.len()).filter(|place| given(&self.outputs[*place])).collect();
+        for place in &places {
+            let kind = declared.kind(self.symbols_mut());
+            let kind = self.standard_kind(&kind);
+            let input = self.outputs[*place];
+            let at = self.producer(input).map(|producer| producer.at).unwrap_or_default();
+            self.outputs[*place] = self.add_copy(kind, input, at);
+        }
+        if !places.is_empty() {
+            self.finish_names();
+        }
     }
 
     /// Adds an input with the name `unused`, if there is none: a graph of NNEF has at least one.

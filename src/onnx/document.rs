@@ -275,6 +275,9 @@ impl Document {
             ParsedText::Model(model) => check::check(model, self.file, &self.places, options),
             _ => Diagnostics::of(options.policy()),
         };
+        if let (ParsedText::Model(model), false) = (&self.parsed, found.has_errors()) {
+            check::shapes(model, (self.file, &self.places), options, &mut found);
+        }
         if let Err(errors) = self.check_external_data(options) {
             found.extend(errors);
         }
@@ -420,9 +423,15 @@ impl Document {
         let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::of(options.policy())) };
         let (mut found, functions) = check::structure(model, file, &self.places, options)?;
         self.sound = !found.has_errors();
+        let declared = edit::declared(model);
         edit::set_shapes(model, options, Self::nowhere(file))?;
         found.extend(expand(model, functions, (file, &self.places))?);
         edit::raise(model);
+        let misfits = edit::misfits(model);
+        if !misfits.is_empty() && !options.internal.translates {
+            edit::declare(model, &declared);
+        }
+        misfits.into_iter().for_each(|misfit| misfit.report(file, &self.places, &mut found));
         Ok(found)
     }
 

@@ -234,6 +234,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(GRAPHS.and(C::DIFF)).on(I::LOOPS),
             of(C::CHECK.and(C::DIFF).and(C::FUSE)).on(I::MODELS),
             of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
+            // With an option that says how: in NNEF they are always unrolled.
+            of(C::FLATTEN).on(I::MODELS).with(&["max-trips"]),
         ],
     )
     .because(&[(I::DRAFT.and(LAYERED), NO_LOOPS), (I::LOOPS, "their loops are run")]),

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::checker::{Check, Pass};
 use crate::Options;
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Code, Diagnostics};
 use crate::onnx::external::{self, Finding};
+use crate::onnx::infer::infer;
 use crate::onnx::inline::Functions;
 use crate::onnx::model::{ModelNames, ModelProto};
 use crate::onnx::places::Places;
@@ -17,6 +18,20 @@ pub(crate) fn check(model: &ModelProto, file: FileId, places: &Places, options: 
     let mut check = Check::new(&model.names, file, places, options);
     check.model(model, Pass::All, options);
     check.diagnostics
+}
+
+/// Reports nodes of a sound model whose operands have shapes that do not go together. A graph in a node may do so: it may
+/// never run.
+pub(crate) fn shapes(
+    model: &ModelProto,
+    (file, places): (FileId, &Places),
+    options: &Options,
+    found: &mut Diagnostics,
+) {
+    for at in infer(model, options).contradictions {
+        let message = "the shapes of the operands do not go together".to_owned();
+        found.report(places.diagnostic(Code::OnnxShapes, (file, at), message));
+    }
 }
 
 /// Checks what a model must have in order that it can be expanded: values that are defined before they are used and

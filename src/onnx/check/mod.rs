@@ -24,5 +24,5 @@ mod types;
 mod values;
 
 pub(super) use entry::structure;
-pub(crate) use entry::{check, external_data};
+pub(crate) use entry::{check, external_data, shapes};
 pub(super) use sparse::extents as sparse_extents;

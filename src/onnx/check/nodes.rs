@@ -179,6 +179,12 @@ impl<'m> Check<'m> {
                 self.foreign(node);
                 return None;
             }
+            SchemaLookup::Unknown if self.is_misspelt(domain, name, version) => {
+                let near = self.nearest(Code::OnnxNoFunction, name, self.schemas.operators(domain));
+                let message = format!("no operator set{set} has an operator `{name}`");
+                self.report(Code::OnnxNoFunction, node.at, message, near);
+                return None;
+            }
             _ if self.pass == Pass::Structure || domain.is_empty() && EXPERIMENTAL.contains(&name) => return None,
             SchemaLookup::Schema(schema) => {
                 let since = schema.version;
@@ -195,6 +201,13 @@ impl<'m> Check<'m> {
         };
         self.report(Code::OnnxOperator, node.at, message, help);
         None
+    }
+
+    /// Whether a model that is expanded has an operator that no version of a known operator set has, if it is not one of a
+    /// later version.
+    fn is_misspelt(&self, domain: &str, name: &str, version: i64) -> bool {
+        let is_later = version > self.schemas.latest(domain);
+        self.pass == Pass::Structure && !is_later && !(domain.is_empty() && EXPERIMENTAL.contains(&name))
     }
 
     /// Checks the numbers of operands and results.

@@ -9,7 +9,7 @@ use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::infer::{GraphTypes, InnerPlace};
 use crate::onnx::inline::{NodeFinding, each_graph, each_graph_mut, each_node};
-use crate::onnx::model::{AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto};
+use crate::onnx::model::{AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto, ValueInfo};
 use crate::room::with_stack;
 
 /// Marks the graphs in nodes of a graph in which operands contradict each other.
@@ -26,7 +26,10 @@ pub(super) fn restore(graph: &mut GraphProto, before: &GraphProto, types: &Graph
     each_inner(graph, types, &mut |inner, types| {
         let Some(before) = inner_at(before, types.1) else { return };
         match types.0.contradicts {
-            true => inner.clone_from(before),
+            true => {
+                inner.clone_from(before);
+                inner.cannot_run = true;
+            }
             false => with_stack(|| restore(inner, before, types.0)),
         }
     });
@@ -60,8 +63,27 @@ fn each_inner(
     }
 }
 
+/// The types that the graph of a model declares.
+pub(in crate::onnx) fn declared(model: &ModelProto) -> Vec<ValueInfo> {
+    let graph = model.graph.iter();
+    graph.flat_map(|graph| graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info)).cloned().collect()
+}
+
+/// Declares the types that values had before. Programs that infer shapes look into a graph that cannot run, too.
+pub(in crate::onnx) fn declare(model: &mut ModelProto, before: &[ValueInfo]) {
+    let before: FxHashMap<Option<NameId>, &ValueInfo> = before.iter().map(|value| (value.name, value)).collect();
+    if let Some(graph) = &mut model.graph {
+        let values = graph.inputs.iter_mut().chain(&mut graph.outputs).chain(&mut graph.value_info);
+        for value in values {
+            if let Some(before) = before.get(&value.name) {
+                value.ty.clone_from(&before.ty);
+            }
+        }
+    }
+}
+
 /// A warning for each node with a graph that cannot run, which names the inputs that decide whether it does.
-pub(super) fn told(model: &ModelProto) -> Vec<NodeFinding> {
+pub(in crate::onnx) fn misfits(model: &ModelProto) -> Vec<NodeFinding> {
     let Some(graph) = &model.graph else { return Vec::new() };
     let mut found = Vec::new();
     each_node(&graph.nodes, &mut |node| {
@@ -81,7 +103,7 @@ fn finding(names: &ModelNames, graph: &GraphProto, node: &NodeProto) -> NodeFind
     let of = output.map_or(String::new(), |output| format!(" of `{}`", names.spelled(*output)));
     let operator = node.op_type.map_or("", |operator| names.texts.text(operator));
     let message = format!(
-        "a graph of the `{operator}`{of} does not fit the shapes of the inputs: nothing in it is computed or decided"
+        "a graph of the `{operator}`{of} does not fit the shapes of the inputs: nothing in it is computed or decided, and declared types stay"
     );
     let deciding: Vec<String> =
         inputs_of(graph, node).into_iter().map(|input| format!("`{}`", names.spelled(input))).collect();

@@ -41,7 +41,7 @@ pub(super) fn constants(model: &mut ModelProto, (stores, budget): (&Stores, &Bud
     let uses = counted_uses(&graph.nodes, names.values.len());
     let known = vec![Known::Nothing; names.values.len()];
     let (constants, undo) = (Vec::new(), Vec::new());
-    let keeps_quantized = !options.internal.computes_quantized;
+    let keeps_quantized = !options.internal.translates;
     let computed = false;
     let mut folding =
         Folding { names, imports, stores, budget, constants, known, undo, uses, variables, keeps_quantized, computed };

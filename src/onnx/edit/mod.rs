@@ -17,6 +17,7 @@ mod tests;
 mod unused;
 
 pub(super) use annotate::annotate;
+pub(super) use contradictions::{declare, declared, misfits};
 pub(super) use cut::cut;
 pub(super) use format::raise;
 pub(super) use given::{bind, set_shapes};

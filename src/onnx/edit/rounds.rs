@@ -1,6 +1,5 @@
 //! Folding: what is known is computed, and control flow that becomes known is expanded, until nothing changes.
 
-use super::contradictions;
 use super::cut;
 use super::fold::constants;
 use super::unused;
@@ -45,8 +44,8 @@ pub(crate) fn fold(
         settled(model, (file, places), (stores, &budget), bounded)?;
     }
     unused::remove(model);
-    contradictions::told(model).into_iter().for_each(|misfit| misfit.report(file, places, &mut found));
-    found.extend(expand_control(model, file, places, options)?.0);
+    let last = options.clone().with(|options| options.internal.is_folded = true);
+    found.extend(expand_control(model, file, places, &last)?.0);
     Ok(found)
 }
 

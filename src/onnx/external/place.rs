@@ -28,6 +28,12 @@ pub(super) struct Wrong {
     pub(super) message: String,
 }
 
+/// The keys of descriptions: those of the standard, and what onnx's own library writes.
+const KEYS: &[&str] = &["location", "offset", "length", "checksum", "basepath"];
+
+/// What keys of onnxruntime begin with.
+const PREPACKED: &str = "prepacked";
+
 fn wrong<T>(message: String) -> Result<T, Wrong> {
     Err(Wrong { code: Code::OnnxExternalFile, message })
 }
@@ -50,6 +56,10 @@ pub(super) fn of(tensor: &TensorProto, name: &str) -> Option<Result<DataLocation
 
 fn place(tensor: &TensorProto, name: &str) -> Result<DataLocation, Wrong> {
     let entries = &tensor.external;
+    let keys = entries.iter().map(|entry| entry.key.as_deref().unwrap_or_default());
+    if let Some(key) = keys.into_iter().find(|key| !KEYS.contains(key) && !key.starts_with(PREPACKED)) {
+        return wrong(format!("the place of the data of `{name}` has an unknown key `{key}`"));
+    }
     let Some(location) = value(entries, "location", name)?.filter(|location| !location.is_empty()) else {
         return wrong(format!("the file with the data of `{name}` is not named: `location` is missing"));
     };

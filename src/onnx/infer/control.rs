@@ -59,9 +59,9 @@ impl<'m> Inference<'m> {
             return vec![ValueType::Unknown; graph.outputs.len()];
         }
         // What a graph in a node contradicts is no concern of the graph around it, which may never run it.
-        let before = self.contradictions;
+        let before = self.contradictions.len();
         let (types, outputs) = self.graph(graph, given);
-        self.contradictions = before;
+        self.contradictions.truncate(before);
         inner.retain(|(before, _)| *before != place);
         inner.push((place, types));
         outputs
@@ -81,7 +81,8 @@ impl<'m> Inference<'m> {
         {
             let place = graphs.get(at).map(|graph| graph.0);
             let taken = inner.iter().find(|(inner, _)| Some(*inner) == place);
-            self.contradictions += u32::from(taken.is_some_and(|(_, types)| types.contradicts));
+            let contradicts = taken.is_some_and(|(_, types)| types.contradicts);
+            self.contradictions.extend(contradicts.then_some(node.at));
             return std::mem::take(&mut found[at].1);
         }
         match &found[..] {

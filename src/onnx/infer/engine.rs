@@ -57,13 +57,14 @@ fn infer_all(
         symbols: FreshSymbols::new(&model.names.texts),
         budget: InferBudget::new(options),
         seen: SeenCalls::default(),
-        contradictions: 0,
+        contradictions: Vec::new(),
         wanted,
         bodies,
     };
     let main = model.graph.as_ref().map(|graph| inference.first_nodes(graph, &[], nodes).0).unwrap_or_default();
     let bodies = inference.bodies.map(|bodies| bodies.complete(model, &inference.functions));
-    ModelTypes { main, functions: bodies.unwrap_or_default(), bytes: inference.budget.used() }
+    let (bytes, contradictions) = (inference.budget.used(), inference.contradictions);
+    ModelTypes { main, functions: bodies.unwrap_or_default(), contradictions, bytes }
 }
 
 /// The domain, the operator and the version of the operator set.
@@ -98,8 +99,8 @@ pub(super) struct Inference<'m> {
     pub(super) imports: Vec<Option<Rc<Imports>>>,
     /// The calls that were looked at.
     pub(super) seen: SeenCalls<'m>,
-    /// The number of nodes so far whose operands contradict each other, without those in graphs that may not run.
-    pub(super) contradictions: u32,
+    /// The places of the nodes so far whose operands contradict each other, without those in graphs that may not run.
+    pub(super) contradictions: Vec<u32>,
     wanted: InferGoal,
     /// The types in functions, if they are wanted.
     pub(super) bodies: Option<FunctionTypes>,
@@ -198,7 +199,7 @@ impl<'m> Inference<'m> {
         let misfits = row.misfits.is_some_and(|misfits| misfits(&call));
         let results = std::mem::take(&mut call.results);
         drop(call);
-        self.contradictions += u32::from(misfits);
+        self.contradictions.extend(misfits.then_some(node.at));
         results
     }
 

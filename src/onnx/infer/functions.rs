@@ -28,12 +28,12 @@ impl<'m> Inference<'m> {
             return results;
         }
         let before = (self.symbols.mark(), self.budget.refused);
-        let contradictions = self.contradictions;
+        let contradictions = self.contradictions.len();
         let results = self.in_body(node, body, &call);
         // New symbols differ from call to call.
         if let Some(key) = key
             && before == (self.symbols.mark(), self.budget.refused)
-            && contradictions == self.contradictions
+            && contradictions == self.contradictions.len()
         {
             self.seen.add(key, call, &results);
         }

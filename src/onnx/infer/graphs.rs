@@ -56,9 +56,9 @@ impl<'m> Inference<'m> {
         self.inputs(graph, given, &constants);
         let declared = declared_types(graph.outputs.iter().chain(&graph.value_info));
         let mut inner = InnerTable::default();
-        let before = self.contradictions;
+        let before = self.contradictions.len();
         self.nodes(nodes, &declared, &mut inner);
-        let contradicts = self.contradictions > before;
+        let contradicts = self.contradictions.len() > before;
         let outputs = graph.outputs.iter().map(|output| self.scope.type_of(output.name.unwrap_or(NameId::ROOT)));
         let outputs = outputs.collect();
         (GraphTypes { values: self.scope.close(start), inner, contradicts }, outputs)

@@ -14,6 +14,8 @@ pub(crate) struct ModelTypes {
     pub(crate) functions: FxHashMap<usize, GraphTypes>,
     /// An upper bound of the memory that they take.
     pub(crate) bytes: u64,
+    /// The places of nodes whose operands contradict each other, without those in graphs that may not run.
+    pub(crate) contradictions: Vec<u32>,
 }
 
 /// The place of a graph in a node: the index of the node in its graph, that of the attribute in the node, and the

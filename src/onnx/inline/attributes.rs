@@ -5,7 +5,9 @@ use super::finding::NodeFinding;
 use super::functions::{each_graph, each_node, own_names};
 use super::opsets::Imports;
 use crate::diagnostics::Code;
-use crate::onnx::model::{AttributeProto, AttributeValue, GraphProto, NodeProto, TypeForm, TypeProto, ValueInfo};
+use crate::onnx::model::{
+    AttributeProto, AttributeValue, Extent, GraphProto, NodeProto, TypeForm, TypeProto, ValueInfo,
+};
 use crate::onnx::protobuf::MAX_DEPTH;
 use crate::onnx::types::AttributeType;
 use crate::source::names::Name;
@@ -42,11 +44,11 @@ impl Expansion<'_> {
         let copy = match value {
             AttributeValue::Graph(graph) => {
                 self.check_level(1, node)?;
-                AttributeValue::Graph(Box::new(self.subgraph(graph, call, imports)?))
+                AttributeValue::Graph(Box::new(self.subgraph(graph, node, call, imports)?))
             }
             AttributeValue::Graphs(graphs) => {
                 self.check_level(1, node)?;
-                let copies = graphs.iter().map(|graph| self.subgraph(graph, call, imports));
+                let copies = graphs.iter().map(|graph| self.subgraph(graph, node, call, imports));
                 AttributeValue::Graphs(copies.collect::<Expand<_>>()?)
             }
             other => other.clone(),
@@ -122,7 +124,15 @@ impl Expansion<'_> {
     }
 
     /// A copy of a graph in an attribute, with fresh names for the values that it defines.
-    fn subgraph(&mut self, graph: &GraphProto, call: &InlinedCall, imports: &mut Imports) -> Expand<GraphProto> {
+    fn subgraph(
+        &mut self,
+        graph: &GraphProto,
+        node: &NodeProto,
+        call: &InlinedCall,
+        imports: &mut Imports,
+    ) -> Expand<GraphProto> {
+        // onnxruntime needs the ranks of what a scan collects.
+        let keeps_rank = node.op_type.is_some_and(|operator| self.names.texts.text(operator) == "Scan");
         let scope = self.bindings.open_scope();
         let own = own_names(graph);
         let mark = self.known.open();
@@ -137,7 +147,7 @@ impl Expansion<'_> {
             let renamed = |value: &ValueInfo| {
                 let name = value.name.map(|name| expansion.bindings.bound(name));
                 let copy = ValueInfo { name, ..value.clone() };
-                if call.typed { copy } else { without_shape(copy) }
+                if call.typed { copy } else { without_shape(copy, keeps_rank) }
             };
             values.iter().map(renamed).collect()
         };
@@ -173,11 +183,14 @@ impl Expansion<'_> {
     }
 }
 
-/// A value without a shape, unless it is a single item. The types of elements stay: inputs of a loop's body need them.
-fn without_shape(value: ValueInfo) -> ValueInfo {
-    let mut value = value;
+/// A value without a shape, or with the rank alone, unless it is a single item. The types of elements stay: inputs of a
+/// loop's body need them.
+fn without_shape(mut value: ValueInfo, keeps_rank: bool) -> ValueInfo {
     if let Some(TypeProto { form: TypeForm::Tensor(tensor), .. }) = &mut value.ty {
-        tensor.shape.take_if(|shape| !shape.dims.is_empty());
+        match &mut tensor.shape {
+            Some(shape) if keeps_rank => shape.dims.iter_mut().for_each(|dim| dim.extent = Extent::Unknown),
+            shape => _ = shape.take_if(|shape| !shape.dims.is_empty()),
+        }
     }
     value
 }

@@ -28,6 +28,10 @@ const SCAN_WITHOUT_BATCHES: i64 = 9;
 /// The reason for graphs whose constants are not all ordinary tensors.
 const SPARSE: &str = "it has sparse constants";
 
+/// The reason for what depends on inputs, as far as it was computed, and what computes more.
+const RUN_TIME: &str = "is known only at run time";
+const FOLD: &str = "--fold computes what follows from constants and shapes";
+
 /// The reason for what is in a branch that does not fit the shapes of the inputs.
 const CANNOT_RUN: &str = "it is in a graph that cannot run with these shapes";
 
@@ -78,6 +82,8 @@ pub(super) struct ControlFlow {
     unroll: bool,
     /// The most trips of loops whose trips are not known; none if they stay.
     max_trips: Option<i64>,
+    /// Whether everything that follows from constants and shapes was computed before.
+    is_folded: bool,
     /// Whether nodes that cannot be expanded are reported.
     tell_stays: bool,
     /// The nodes that could not be expanded.
@@ -106,7 +112,8 @@ impl ControlFlow {
         let operators = CONTROL.map(|operator| names.texts.get(operator));
         let (unroll, tell_stays) = (options.unroll, options.unroll || options.flat);
         let max_trips = options.max_trips.map(|trips| i64::try_from(trips).unwrap_or(i64::MAX));
-        ControlFlow { unroll, max_trips, tell_stays, operators, ..ControlFlow::default() }
+        let is_folded = options.internal.is_folded;
+        ControlFlow { unroll, max_trips, is_folded, tell_stays, operators, ..ControlFlow::default() }
     }
 
     /// Notes that a graph is entered. Returns what [`Self::within_contradiction`] is behind it.
@@ -186,7 +193,9 @@ impl<'f> Expansion<'f> {
             let name = flow.outputs.iter().find(|output| **output != NameId::ROOT);
             let what = name.map_or(String::new(), |name| format!(" of `{}`", self.names.spelled(*name)));
             let message = format!("the `{operator}`{what} is kept: {reason}");
-            self.flow.stays.push(NodeFinding::new(Code::LoopKept, flow.node.at, message));
+            let found = NodeFinding::new(Code::LoopKept, flow.node.at, message);
+            let may_fold = !self.flow.is_folded && reason.ends_with(RUN_TIME);
+            self.flow.stays.push(if may_fold { found.help(FOLD) } else { found });
         }
     }
 
@@ -278,7 +287,7 @@ impl<'f> Expansion<'f> {
     }
 
     fn unknown(&self, what: &str, name: NameId) -> Stays {
-        format!("{what} `{}` is known only at run time", self.names.spelled(name))
+        format!("{what} `{}` {RUN_TIME}", self.names.spelled(name))
     }
 
     fn branch(

@@ -12,6 +12,7 @@ use super::known::Known;
 use super::metadata;
 use super::operands;
 use super::opsets::Imports;
+use super::shardings;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::OriginId;
@@ -458,6 +459,7 @@ impl<'f> Expansion<'f> {
         }
         // Metadata that grow with each open call count before they are made.
         self.charge(0, metadata::joined_bytes(&node.rest, call.metadata), node.at)?;
+        let rest = if node.rest.is_some() { shardings::placed(self.names, node) } else { None };
         let copy = NodeProto {
             inputs: self.bindings.all_bound(&node.inputs),
             outputs: self.bindings.all_bound(&node.outputs),
@@ -466,7 +468,7 @@ impl<'f> Expansion<'f> {
             domain: node.domain,
             overload: node.overload,
             attributes: Vec::new(),
-            rest: metadata::carried(&node.rest, call.metadata),
+            rest: metadata::carried(&rest, call.metadata),
             at: node.at,
             origin: call.origin,
         };

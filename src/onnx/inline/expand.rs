@@ -8,7 +8,7 @@ use super::defaults::{self, GivenTwice};
 use super::finding::NodeFinding;
 use super::functions::{Callee, FunctionKey, Functions};
 use super::marks::NameMarks;
-use super::{named, training};
+use super::{named, shardings, training};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::onnx::model::{FunctionProto, ModelProto};
@@ -30,6 +30,7 @@ pub(crate) fn expand(
     options: &Options,
 ) -> Result<Diagnostics, Diagnostics> {
     let (unknown, wanted) = named::check(model, options);
+    let kept = named::kept(model, options);
     let functions = std::mem::take(&mut model.functions);
     let expanded = expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]);
     let expanded = expanded.and_then(|(stays, _)| unrolled(model, stays, options));
@@ -46,7 +47,7 @@ pub(crate) fn expand(
         }
     }
     settle_names(model);
-    report(unknown.into_iter().chain(found), (file, places), options, &mut diagnostics);
+    report(unknown.into_iter().chain(kept).chain(found), (file, places), options, &mut diagnostics);
     if accepted { Ok(diagnostics) } else { Err(diagnostics) }
 }
 
@@ -93,6 +94,7 @@ pub(in crate::onnx) fn expand_control(
 fn settle_names(model: &mut ModelProto) {
     let names = &mut model.names;
     names.values.resolve(&names.texts, &Default::default());
+    shardings::settle(model);
 }
 
 /// Replaces recurrent layers by their steps where that is possible. Adds those that stay to the control flow that stays,

@@ -87,6 +87,17 @@ const FOLDS: &[(&str, Fold)] = {
         ("Add", |of| computed(of, i64::checked_add)),
         ("Sub", |of| computed(of, i64::checked_sub)),
         ("Mul", |of| computed(of, i64::checked_mul)),
+        ("Div", |of| computed(of, i64::checked_div)),
+        // Remainders of negative numbers depend on an attribute.
+        ("Mod", |of| computed(of, |a, b| if a >= 0 && b > 0 { a.checked_rem(b) } else { None })),
+        ("Min", |of| computed(of, |a, b| Some(a.min(b)))),
+        ("Max", |of| computed(of, |a, b| Some(a.max(b)))),
+        ("Neg", |of| mapped(of, i64::checked_neg)),
+        ("Abs", |of| mapped(of, i64::checked_abs)),
+        ("Xor", |of| if let [Bool(a), Bool(b)] = *of { Some(Bool(a != b)) } else { None }),
+        ("Where", |of| if let [Bool(a), b, c] = *of { Some(if a { b } else { c }) } else { None }),
+        ("Squeeze", |of| of.first().copied()),
+        ("Unsqueeze", |of| of.first().copied()),
         ("Less", |of| compared(of, |a, b| a < b)),
         ("LessOrEqual", |of| compared(of, |a, b| a <= b)),
         ("Greater", |of| compared(of, |a, b| a > b)),
@@ -100,6 +111,15 @@ fn computed(of: &[Scalar], compute: fn(i64, i64) -> Option<i64>) -> Option<Scala
     match *of {
         [Scalar::Int(a), Scalar::Int(b)] => compute(a, b).map(Scalar::Int),
         [Scalar::Int32(a), Scalar::Int32(b)] => i32::try_from(compute(a.into(), b.into())?).ok().map(Scalar::Int32),
+        _ => None,
+    }
+}
+
+/// Computes with one integer; none if the result overflows.
+fn mapped(of: &[Scalar], compute: fn(i64) -> Option<i64>) -> Option<Scalar> {
+    match *of {
+        [Scalar::Int(a)] => compute(a).map(Scalar::Int),
+        [Scalar::Int32(a)] => i32::try_from(compute(a.into())?).ok().map(Scalar::Int32),
         _ => None,
     }
 }

@@ -23,6 +23,7 @@ mod operands;
 mod operations;
 mod opsets;
 mod predicated;
+mod shardings;
 #[cfg(test)]
 mod tests;
 mod training;

@@ -8,7 +8,7 @@ use crate::diagnostics::{Code, suggest};
 use crate::onnx::model::{FunctionProto, ModelProto, NodeProto};
 use crate::onnx::schema::Schemas;
 use crate::onnx::standard;
-use crate::options::{LEVELS, Options};
+use crate::options::{LEVELS, Lower, Options};
 
 /// The names in the options that are neither functions of a model, nor operators of the standard, nor called in the
 /// model; those that are both to be expanded and to be kept; and operators that are to be expanded, but cannot be.
@@ -44,6 +44,24 @@ pub(super) fn check(model: &ModelProto, options: &Options) -> (Vec<NodeFinding>,
         }
     }
     (found, wanted)
+}
+
+/// Warnings about operations that are to be kept, and that the model does not have. Bodies of expanded operators may.
+pub(super) fn kept(model: &ModelProto, options: &Options) -> Vec<NodeFinding> {
+    if options.keep.is_empty() || options.lower != Lower::Custom {
+        return Vec::new();
+    }
+    let names = &model.names;
+    let mut absent: Vec<&String> = options.keep.iter().collect();
+    let mut called = |node: &NodeProto| absent.retain(|name| !FunctionKey::of_node(names, node).is(names, name));
+    for nodes in model.graph.iter().map(|graph| &graph.nodes).chain(model.functions.iter().map(|of| &of.nodes)) {
+        each_node(nodes, &mut called);
+    }
+    let declared =
+        |name: &str| model.functions.iter().any(|function| FunctionKey::of_function(names, function).is(names, name));
+    let absent = absent.into_iter().filter(|name| !declared(name));
+    let warning = |name| format!("the options keep `{name}`, which the model does not call");
+    absent.map(|name| NodeFinding::new(Code::OptionKept, 0, warning(name))).collect()
 }
 
 /// The prefix that options may use for operators of the standard domain.

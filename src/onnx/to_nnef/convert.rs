@@ -21,7 +21,7 @@ pub(crate) fn expanding(options: &Options) -> Options {
         options.unroll = true;
         options.flat = false;
         options.lower = Lower::Custom;
-        options.internal.computes_quantized = true;
+        options.internal.translates = true;
     })
 }
 

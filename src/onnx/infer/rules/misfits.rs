@@ -5,6 +5,9 @@ use crate::graph::dims::Dim;
 use crate::onnx::infer::InferCall;
 use crate::onnx::infer::rules::arrange::listed;
 
+/// The version of the standard from which on operands are broadcast.
+const BROADCASTS: i64 = 7;
+
 /// Whether two extents are different numbers.
 fn differ(a: &Dim, b: &Dim) -> bool {
     a.known().zip(b.known()).is_some_and(|(a, b)| a != b)
@@ -16,6 +19,10 @@ fn last(extents: &[Dim], from_end: usize) -> Option<&Dim> {
 
 /// Whether the shapes of operands cannot be broadcast to one.
 pub(crate) fn broadcast(call: &InferCall) -> bool {
+    // Before, an attribute told which axes of the first operand the second one has.
+    if call.version() < BROADCASTS {
+        return false;
+    }
     let mut shape: Vec<Dim> = Vec::new();
     let known = (0..call.operand_count()).filter_map(|i| call.extents(i));
     for extents in known {

@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+"""Two passes in one command compute what two commands compute, and what the model computes: on random nests of branches,
+loops, scans, recurrent layers and functions, with onnxruntime as the third voice.
+
+    python3 tests/interop/onnx_composition.py --bin target/debug/nnef-flatten --count 50 --seed 1
+
+Inner graphs that do not see each other use the same names, and so do functions and the graph, so that copies meet values
+of other copies. Needs onnx, onnxruntime and numpy.
+"""
+
+import argparse
+import itertools
+import multiprocessing
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper
+
+FLOAT, INT, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+OPSET = 18
+
+# The passes, in the order in which one command runs them.
+PASSES = {
+    "plain": [],
+    "bind": ["--bind", "c=true"],
+    "unroll": ["--unroll"],
+    "trips": ["--unroll", "--max-trips", "6"],
+    "lower": ["--lower", "all"],
+    "fold": ["--fold"],
+    "share": ["--share"],
+    "outline": ["--outline"],
+    "annotate": ["--annotate"],
+}
+
+
+class Graph:
+    """Nodes of a graph or function, in a scope of names."""
+
+    def __init__(self, made, depth=0, values=(), flags=(), numbers=(), shape=(2, 3)):
+        self.made, self.depth, self.shape = made, depth, list(shape)
+        self.values, self.flags, self.numbers = list(values), list(flags), list(numbers)
+        self.nodes, self.count = [], 0
+
+    @property
+    def rng(self):
+        return self.made.rng
+
+    def name(self):
+        self.count += 1
+        return f"d{self.depth}_{self.count}"
+
+    def add(self, operator, inputs, domain="", **attributes):
+        output = self.name()
+        self.nodes.append(helper.make_node(operator, inputs, [output], domain=domain, **attributes))
+        return output
+
+    def constant(self, value, dtype):
+        tensor = helper.make_tensor("", dtype, np.shape(value), np.ravel(value).tolist())
+        return self.add("Constant", [], value=tensor)
+
+    def value(self):
+        return self.rng.choice(self.values)
+
+    def info(self, name, dtype=FLOAT, shape=None):
+        return helper.make_tensor_value_info(name, dtype, self.shape if shape is None else shape)
+
+    def inner(self, shape=None, values=None):
+        values = self.values if values is None else values
+        return Graph(self.made, self.depth + 1, values, self.flags, self.numbers, shape or self.shape)
+
+    # Statements: each adds a value of the shape of the graph.
+
+    def statement(self, budget):
+        simple = [self.unary, self.binary, self.scaled] + [self.item] * bool(self.numbers)
+        nested = [self.branch, self.branch, self.loop] + [self.call] * 2
+        if len(self.shape) == 2:
+            nested += [self.scan, self.recurrent]
+        kind = self.rng.choice(simple + nested * 2 if budget > 0 else simple)
+        self.values.append(kind(budget))
+
+    def fill(self, budget, least=1):
+        for _ in range(self.rng.randint(least, 3)):
+            self.statement(budget)
+
+    def unary(self, _):
+        return self.add(self.rng.choice(["Neg", "Abs", "Relu", "Tanh"]), [self.value()])
+
+    def binary(self, _):
+        return self.add(self.rng.choice(["Add", "Sub", "Max"]), [self.value(), self.value()])
+
+    def scaled(self, _):
+        return self.add("Mul", [self.value(), self.constant(self.rng.choice([0.5, -0.25, 0.75]), FLOAT)])
+
+    def item(self, _):
+        """An item of a table that is as long as there are trips: other trips must not read it."""
+        table = self.constant(self.made.numpy.uniform(-1, 1, [4, 3]).round(2), FLOAT)
+        return self.add("Add", [self.value(), self.add("Gather", [table, self.rng.choice(self.numbers)])])
+
+    def number(self):
+        """A small integer: known, known from a shape, or not known."""
+        known = self.rng.random()
+        if known < 0.2:
+            return self.constant(self.rng.randint(0, 3), INT)
+        if known < 0.7 or not self.numbers:
+            axis = self.constant(self.rng.randrange(len(self.shape)), INT)
+            return self.add("Gather", [self.add("Shape", [self.value()]), axis])
+        return self.rng.choice(self.numbers)
+
+    def flag(self):
+        kind = self.rng.random()
+        if kind < 0.2 and self.flags:
+            return self.rng.choice(self.flags)
+        if kind < 0.3:
+            total = self.add("ReduceSum", [self.value()], keepdims=0)
+            return self.add("Greater", [total, self.constant(0.0, FLOAT)])
+        if kind < 0.5:
+            rest = self.add("Mod", [self.number(), self.constant(2, INT)])
+            return self.add("Equal", [rest, self.constant(0, INT)])
+        return self.add(self.rng.choice(["Less", "Equal"]), [self.number(), self.constant(self.rng.randint(0, 3), INT)])
+
+    def branch(self, budget):
+        condition = self.flag()
+        branches = {}
+        for name in ["then_branch", "else_branch"]:
+            graph = self.inner()
+            graph.fill(budget - 1)
+            branches[name] = helper.make_graph(graph.nodes, name[:4], [], [graph.info(graph.values[-1])])
+        return self.add("If", [condition], **branches)
+
+    def loop(self, budget):
+        trips, first = self.number(), self.value()
+        graph = self.inner()
+        trip, goes_on, state = (graph.name() for _ in range(3))
+        graph.values.append(state)
+        graph.numbers.append(trip)
+        graph.fill(budget - 1)
+        if self.rng.random() < 0.5:
+            after = graph.add("Identity", [goes_on])
+        else:
+            after = graph.add("Less", [trip, graph.number()])
+        last = graph.add("Tanh", [graph.values[-1]])
+        collected = graph.add("Add", [last, state])
+        scalar = [graph.info(trip, INT, []), graph.info(goes_on, BOOL, [])]
+        outputs = [graph.info(after, BOOL, []), graph.info(last), graph.info(collected)]
+        body = helper.make_graph(graph.nodes, "body", scalar + [graph.info(state)], outputs)
+        result, stack = self.name(), self.name()
+        condition = self.rng.choice(["", self.constant(True, BOOL)])
+        self.nodes.append(helper.make_node("Loop", [trips, condition, first], [result, stack], body=body))
+        axis = self.constant([0], INT)
+        return self.add("Add", [result, self.add("ReduceSum", [stack, axis], keepdims=0)])
+
+    def scan(self, budget):
+        first = self.add("ReduceSum", [self.value(), self.constant([0], INT)], keepdims=0)
+        graph = self.inner([3], [])
+        state, item = graph.name(), graph.name()
+        graph.values += [state, item]
+        graph.fill(budget - 1)
+        last = graph.add("Tanh", [graph.values[-1]])
+        collected = graph.add("Add", [last, item])
+        body = helper.make_graph(
+            graph.nodes, "scan", [graph.info(state), graph.info(item)], [graph.info(last), graph.info(collected)]
+        )
+        result, stack = self.name(), self.name()
+        direction = {"scan_input_directions": [self.rng.randint(0, 1)]}
+        inputs = [first, self.value()]
+        self.nodes.append(helper.make_node("Scan", inputs, [result, stack], body=body, num_scan_inputs=1, **direction))
+        return self.add("Add", [result, stack])
+
+    def recurrent(self, _):
+        shaped = self.add("Reshape", [self.value(), self.constant([2, 1, 3], INT)])
+        weights = [self.constant(self.made.numpy.uniform(-1, 1, [1, 12, 3]).round(2), FLOAT) for _ in range(2)]
+        result = self.add("LSTM", [shaped] + weights, hidden_size=3)
+        return self.add("Reshape", [result, self.constant([2, 3], INT)])
+
+    def call(self, _):
+        callable_ = self.made.functions[: self.made.open]
+        if len(self.shape) != 2 or not callable_:
+            return self.unary(0)
+        function = self.rng.choice(callable_)
+        flag = self.flag()
+        return self.add(function.name, [self.value(), flag], domain="local", alpha=self.rng.choice([0.5, 2.0, -1.0]))
+
+
+class Made:
+    """A random model."""
+
+    def __init__(self, seed):
+        self.rng, self.numpy = random.Random(seed), np.random.default_rng(seed)
+        self.functions, self.open = [], 0
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("local", 1)]
+        for i in range(self.rng.randint(0, 3)):
+            self.functions.append(self.function(f"f{i}", opsets))
+            self.open = len(self.functions)
+        graph = Graph(self, values=["x", "y"], flags=["c"], numbers=["n"])
+        for _ in range(self.rng.randint(2, 4)):
+            graph.statement(3)
+        outputs = [graph.add("Identity", [value]) for value in graph.values[-2:]]
+        inputs = [graph.info("x"), graph.info("y"), graph.info("c", BOOL, []), graph.info("n", INT, [])]
+        main = helper.make_graph(graph.nodes, "main", inputs, [graph.info(output) for output in outputs])
+        self.model = helper.make_model(main, opset_imports=opsets, functions=self.functions, ir_version=9)
+
+    def function(self, name, opsets):
+        graph = Graph(self, values=["x"], flags=["c"])
+        alpha = onnx.AttributeProto(name="value_float", type=onnx.AttributeProto.FLOAT, ref_attr_name="alpha")
+        factor = graph.name()
+        node = helper.make_node("Constant", [], [factor])
+        node.attribute.append(alpha)
+        graph.nodes.append(node)
+        graph.values.append(graph.add("Mul", ["x", factor]))
+        graph.fill(2)
+        result = graph.add("Mul", [graph.values[-1], factor])
+        return helper.make_function("local", name, ["x", "c"], [result], graph.nodes, opsets, ["alpha"])
+
+    def inputs(self):
+        for i, (flag, number) in enumerate([(True, 2), (False, 0), (True, 3)]):
+            values = np.random.default_rng(i).uniform(-1, 1, [2, 2, 3]).astype(np.float32)
+            yield {"x": values[0], "y": values[1], "c": np.array(flag), "n": np.array(number, np.int64)}
+
+
+def session(model):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(model.SerializeToString(), options)
+
+
+def run(session_, given):
+    names = {value.name for value in session_.get_inputs()}
+    return session_.run(None, {name: value for name, value in given.items() if name in names})
+
+
+def flattened(binary, source, options, target):
+    command = [binary, "-q", source, *options, "-o", target]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(command[1:])}: {done.returncode}: {done.stderr.strip()[:400]}")
+    return onnx.load(target)
+
+
+def operators(graph, found):
+    for node in graph.node:
+        found.append(node.op_type)
+        for attribute in node.attribute:
+            for inner in [attribute.g, *attribute.graphs]:
+                operators(inner, found)
+    return found
+
+
+def check(made, model, bound):
+    """Whether a written model is one, and computes what the generated one does."""
+    onnx.checker.check_model(model, full_check=True)
+    own, other = session(made.model), session(model)
+    for given in made.inputs():
+        if bound and not given["c"]:
+            continue
+        for wanted, found in zip(run(own, given), run(other, given)):
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
+def compare(made, binary, folder, pair):
+    first, second = pair
+    source = os.path.join(folder, "m.onnx")
+    onnx.save(made.model, source)
+    bound = "bind" in pair
+    file = lambda name: os.path.join(folder, f"{name}.onnx")
+    both = flattened(binary, source, [*PASSES[first], *PASSES[second]], file("both"))
+    check(made, both, bound)
+    one = flattened(binary, source, PASSES[first], file("one"))
+    check(made, one, bound)
+    after = flattened(binary, file("one"), PASSES[second], file("after"))
+    check(made, after, bound)
+    if not {"outline", "annotate"} & set(pair):
+        one_by_one, together = sorted(operators(after.graph, [])), sorted(operators(both.graph, []))
+        return one_by_one == together
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--bin", default="target/debug/nnef-flatten")
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", help="a folder for the models")
+    arguments = parser.parse_args()
+    pairs = [pair for pair in itertools.combinations(PASSES, 2) if set(pair) != {"unroll", "trips"}]
+    # Folding decides most, so that every second pair folds.
+    folding = [pair for pair in pairs if "fold" in pair]
+    pairs = [pair for both in zip(pairs, itertools.cycle(folding)) for pair in both]
+    found = {outcome: 0 for outcome in OUTCOMES}
+    for seed in range(arguments.seed, arguments.seed + arguments.count):
+        # A process of its own: onnxruntime crashes on some models, also on those that nobody changed.
+        ours, theirs = multiprocessing.Pipe(duplex=False)
+        process = multiprocessing.Process(target=case, args=(seed, pairs[seed % len(pairs)], arguments, theirs))
+        process.start()
+        theirs.close()
+        outcome = "no case"
+        try:
+            while True:
+                outcome = ours.recv()
+        except EOFError:
+            process.join()
+        found[outcome] += 1
+        if outcome == "failed":
+            print(f"{seed}: failed with {' then '.join(pairs[seed % len(pairs)])}", flush=True)
+    print(", ".join(f"{count} {outcome}" for outcome, count in found.items()))
+    return 1 if found["failed"] or not found["equal"] else 0
+
+
+OUTCOMES = ["equal", "other operators one by one", "failed", "no case"]
+
+
+def case(seed, pair, arguments, outcome):
+    """Tries a pair of passes on a model. Sends what comes out if the process ends now, again and again."""
+    made = Made(seed)
+    try:
+        onnx.checker.check_model(made.model, full_check=True)
+        for given in made.inputs():
+            run(session(made.model), given)
+    except Exception as error:  # noqa: BLE001 - what other programs do not take is no case
+        print(f"{seed}: no case: {str(error).strip().splitlines()[-1][:160]}", flush=True)
+        return
+    outcome.send("failed")
+    if arguments.keep:
+        os.makedirs(arguments.keep, exist_ok=True)
+        onnx.save(made.model, os.path.join(arguments.keep, f"{seed}.onnx"))
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            outcome.send(OUTCOMES[0] if compare(made, arguments.bin, folder, pair) else OUTCOMES[1])
+        except Exception as error:  # noqa: BLE001 - each failure is told
+            print(f"{seed}: {str(error).strip()[:500]}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
