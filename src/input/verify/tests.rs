@@ -4,7 +4,8 @@ use crate::tensor::{Data, NarrowFloat};
 use std::sync::Arc;
 
 const X: &str = "version 1.0;\ngraph g( x ) -> ( y )\n{\n    x = external(shape = [3]);\n    y = exp(x);\n}\n";
-const LOOPS: &str = include_str!("../../../examples/loops/fibonacci.json");
+const LOOPS: &str = r#"{"name": "n", "inputs": {"x": {"dtype": "float32", "shape": [3]}}, "constants": {},
+    "layers": [{"op": "exp", "name": "y", "inputs": ["x"]}], "outputs": ["y"]}"#;
 const PNNX: &str = "7767517\n3 2\npnnx.Input in 0 1 x #x=(3)f32\n\
     pnnx.Expression e 1 1 x y expr=exp(@0) #y=(3)f32\npnnx.Output out 1 0 y\n";
 const NCNN: &str = "7767517\n2 2\nInput in 0 1 x 0=3\nExp e 1 1 x y 0=-1.0 1=1.0 2=0.0\n";
@@ -12,7 +13,7 @@ const ONNX: &str = "<ir_version: 10, opset_import: [\"\" : 21]>\ng (float[3] x) 
 
 /// Writes an input in a notation, changes the text, and compares it with the input.
 fn compared(name: &str, text: &str, to: &'static str, change: impl Fn(Vec<u8>) -> Vec<u8>) -> Result<(), String> {
-    let options = Options::default().with(|options| options.unroll = true);
+    let options = Options::default().with(|options| options.lower = Lower::All);
     let settings = Settings::new(&options);
     let mut bytes = Vec::new();
     crate::open((name, text), &options).unwrap().print(to, &mut bytes).map_err(|refused| refused.to_string())?;
@@ -33,16 +34,7 @@ fn compared(name: &str, text: &str, to: &'static str, change: impl Fn(Vec<u8>) -
 
 /// Another operation in the place of the one that computes.
 fn faulty(bytes: Vec<u8>) -> Vec<u8> {
-    let words: [(&[u8], &[u8]); 8] = [
-        (b"exp(", b"abs("),
-        (b"Exp", b"Abs"),
-        (b"expr=exp(@0)", b"expr=abs(@0)"),
-        (b"torch.exp", b"torch.abs"),
-        (b"add(", b"sub("),
-        (b"Add", b"Sub"),
-        (b"expr=add", b"expr=sub"),
-        (b"F.exp", b"F.abs"),
-    ];
+    let words: [(&[u8], &[u8]); 2] = [(b"exp(", b"abs("), (b"Exp", b"Abs")];
     for (from, to) in words {
         if let Some(at) = bytes.windows(from.len()).position(|window| window == from) {
             return [&bytes[..at], to, &bytes[at + from.len()..]].concat();
