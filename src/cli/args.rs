@@ -270,7 +270,7 @@ impl Output {
 /// How the result is compared with its source.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Verification {
-    /// Evaluate the source and the result on the same inputs, and report the largest difference.
+    /// Read the result back, evaluate it and the source on the same inputs, and report the largest difference.
     #[arg(long)]
     pub(crate) verify: bool,
     /// Inputs for --verify: .npz, .npy or JSON; the others are random.

@@ -91,7 +91,11 @@ impl Written<'_> {
         };
         let settings = plain(settings, notation.dialect);
         let side = read(notation, &settings).and_then(|source| Side::of(source.evaluable(&settings)?, &settings));
-        side.map_err(|refusal| differs(&format!("what was written cannot be read back: {}", first(&refusal))))
+        side.map_err(|refusal| {
+            let message = format!("what was written cannot be read back: {}", first(&refusal));
+            let refuse = |at| Diagnostic::new(Code::VerifyDifference, at, message);
+            Refusal::of(self.name.to_owned(), String::new(), refuse)
+        })
     }
 }
 
@@ -104,10 +108,6 @@ fn first(refusal: &Refusal) -> String {
         }
         other => other.to_string(),
     }
-}
-
-fn differs(message: &str) -> Refusal {
-    refused(Sources::new(), Diagnostic::new(Code::VerifyDifference, Location::default(), message))
 }
 
 fn refused(sources: Sources, diagnostic: Diagnostic) -> Refusal {
@@ -384,3 +384,6 @@ pub(crate) fn verify(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -163,7 +163,7 @@ fn flat_graphs_are_verified() {
 fn unrolled_networks_are_verified() {
     let verify = |name: &str, more: &[&str]| {
         let path = format!("{}/examples/loops/{name}", env!("CARGO_MANIFEST_DIR"));
-        let base = ["--from", "loops", "--unroll", "--max-trips", "40", "--verify", &path, "--to", "json"];
+        let base = ["--from", "loops", "--unroll", "--max-trips", "40", "--verify", &path];
         let output = run(&[&base[..], more].concat());
         assert_eq!(output.status.code(), Some(0), "{name}: {}", stderr(&output));
         stderr(&output)

@@ -242,3 +242,63 @@ fn products_are_translated() {
 fn operations_of_registries_are_translated() {
     all_hold("registries.txt");
 }
+
+/// Models of ONNX whose attributes are at their edges, with the inputs on which they are compared.
+fn edge_models() -> Vec<(String, &'static str)> {
+    let line = r#"{"x": [[[1, 2, 3, 4, -5, 6, 7]]]}"#;
+    let mut models = Vec::new();
+    let mut add = |graph: String, inputs| models.push((graph, inputs));
+    // Windows with gaps, whose automatic padding would be negative, and wide paddings with a last incomplete window.
+    for pool in ["AveragePool", "MaxPool", "LpPool"] {
+        for (size, stride, auto) in [(1, 3, "UPPER"), (1, 3, "LOWER"), (2, 3, "UPPER"), (2, 1, "LOWER")] {
+            let attributes = format!("strides = [{stride}], kernel_shape = [{size}], auto_pad = \"SAME_{auto}\"");
+            add(format!("(float[1,1,7] x) => (float[1,1,N] y) {{ y = {pool} <{attributes}> (x) }}"), line);
+        }
+        for (size, stride, pads) in [(3, 2, "2, 2"), (4, 3, "2, 2"), (4, 3, "3, 0"), (4, 2, "0, 3")] {
+            let attributes = format!("strides = [{stride}], kernel_shape = [{size}], pads = [{pads}], ceil_mode = 1");
+            add(format!("(float[1,1,7] x) => (float[1,1,N] y) {{ y = {pool} <{attributes}> (x) }}"), line);
+        }
+    }
+    for auto in ["UPPER", "LOWER"] {
+        let conv = format!("y = Conv <strides = [3], auto_pad = \"SAME_{auto}\"> (x, w)");
+        add(format!("(float[1,1,7] x) => (float[1,1,N] y) <float[1,1,1] w = {{2}}> {{ {conv} }}"), line);
+    }
+    // What is cut off is gone before anything is added.
+    for mode in ["constant", "edge", "reflect", "wrap"] {
+        for pads in ["1, -1", "-2, 3", "-1, -2", "2, -3"] {
+            let pad = format!("<int64[2] p = {{{pads}}}> {{ y = Pad <mode = \"{mode}\"> (x, p) }}");
+            add(format!("(float[6] x) => (float[N] y) {pad}"), r#"{"x": [1, 2, 3, 4, 5, 6]}"#);
+        }
+    }
+    // Reciprocals show the signs of zeros.
+    let signs = r#"{"x": [-4, 4, -0.0, 0, -4, 4, 5, -5], "d": [2, 2, 2, 2, -2, -2, 3, 3]}"#;
+    let zeros = "{ m = Mod <fmod = 1> (x, d) y = Reciprocal (m) }";
+    add(format!("(float[8] x, float[8] d) => (float[8] y) {zeros}"), signs);
+    add("(float[3] x) => (float[3] y) { m = Sign (x) y = Reciprocal (m) }".to_owned(), r#"{"x": [-4, 4, -0.0]}"#);
+    add("(float[3] x) => (float[3] y) { m = Log (x) y = Sign (m) }".to_owned(), r#"{"x": [-4, 4, 0.5]}"#);
+    let sum = "{ m = ReduceSum <keepdims = 0> (x) y = Reciprocal (m) }";
+    add(format!("(float[2] x) => (float y) {sum}"), r#"{"x": [-0.0, -0.0]}"#);
+    models
+}
+
+#[test]
+fn models_their_translations_and_their_constants_agree_at_edges() {
+    let folder = tempfile::tempdir().unwrap();
+    let (model, file) = (folder.path().join("m.onnxtxt"), folder.path().join("in.json"));
+    let null = folder.path().join("out").to_str().unwrap().to_owned();
+    for (graph, inputs) in edge_models() {
+        std::fs::write(&model, format!("<ir_version: 10, opset_import: [\"\" : 21]>\ng {graph}\n")).unwrap();
+        std::fs::write(&file, inputs).unwrap();
+        let given: serde_json::Map<String, Value> = serde_json::from_str(inputs).unwrap();
+        let bound = given.iter().flat_map(|(name, value)| ["--bind".to_owned(), format!("{name}={value}")]);
+        let bound: Vec<String> = bound.collect();
+        let bound: Vec<&str> = bound.iter().map(String::as_str).collect();
+        let inputs = ["--inputs", file.to_str().unwrap()];
+        let calls = [[&["--to", "nnef"][..], &inputs].concat(), [&["--fold", "--to", "onnx"][..], &bound].concat()];
+        for call in calls {
+            let output = run(&[&["-q", "--verify", "-o", &null, model.to_str().unwrap()][..], &call].concat());
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{graph} {call:?}: {told}");
+        }
+    }
+}

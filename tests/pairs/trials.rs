@@ -164,15 +164,25 @@ pub const TRIALS: &[Trial] = &[
     trial(FLATTEN, "--stats", ""),
     trial(FLATTEN, "--verify", ""),
     trial(FLATTEN, "--inputs", "@plain.inputs.json"),
-    trial(FLATTEN, "--inputs", "@plain.inputs.json").with("--verify").only(&["loops", "pnnx"]),
-    trial(FLATTEN, "--inputs", "@wrong.inputs.json").with("--verify").only(&["nnef", "nnef-draft", "onnx", "onnxtxt"]),
-    trial(FLATTEN, "--seed", "9"),
-    trial(FLATTEN, "--seed", "9").with("--verify").on(&[
-        ("nnef", "@seed.nnef"),
-        ("nnef-draft", "@seed-draft.nnef"),
-        ("onnx", "@seed.onnx"),
-        ("onnxtxt", "@seed.onnxtxt"),
+    trial(FLATTEN, "--inputs", "@plain.inputs.json").with("--verify").only(&["loops"]),
+    trial(FLATTEN, "--inputs", "@wrong.inputs.json").with("--verify").only(&[
+        "nnef",
+        "nnef-draft",
+        "onnx",
+        "onnxtxt",
+        "pnnx",
+        "ncnn",
     ]),
+    trial(FLATTEN, "--seed", "9"),
+    trial(FLATTEN, "--seed", "9")
+        .with("--verify")
+        .on(&[
+            ("nnef", "@seed.nnef"),
+            ("nnef-draft", "@seed-draft.nnef"),
+            ("onnx", "@seed.onnx"),
+            ("onnxtxt", "@seed.onnxtxt"),
+        ])
+        .only(&["nnef", "nnef-draft", "onnx", "onnxtxt", "loops"]),
     // Input and expansion.
     trial(LANGUAGE, "--from", "loops").only(&["nnef", "nnef-draft", "onnx", "onnxtxt", "pnnx", "ncnn"]),
     trial(LANGUAGE, "--from", "pnnx").only(&["loops"]),

@@ -138,8 +138,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[
             of(C::FLATTEN).on(NOT_MODELS).to(Of(&["json", "html"])),
             of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["stats", "drop-bitcasts", "verify"]),
-            of(C::FLATTEN).on(I::NCNN).with(&["stats", "drop-bitcasts"]),
-            of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["stats", "drop-bitcasts"]),
+            of(C::FLATTEN).on(I::NCNN).with(&["stats", "drop-bitcasts", "verify"]),
+            of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["stats", "drop-bitcasts", "verify"]),
         ],
     ),
     row("verify", COMPARISON, &[of(C::FLATTEN).to(READ_BACK)]),
@@ -296,7 +296,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[
             of(READ).on(I::PNNX),
             of(C::FLATTEN).on(I::DOCUMENTS).with(&["fold", "verify"]),
-            of(C::FLATTEN).on(I::LOOPS.and(I::MODELS)).with(&["verify"]),
+            of(C::FLATTEN).on(I::LOOPS.and(I::MODELS).and(LAYERED)).with(&["verify"]),
             of(C::RUN).on(I::DOCUMENTS.and(I::MODELS).and(I::NCNN)),
             of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
         ],
@@ -306,7 +306,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         LIMITS,
         &[
             of(C::FLATTEN).on(I::DOCUMENTS).with(&["fold", "verify"]),
-            of(C::FLATTEN).on(I::LOOPS.and(I::MODELS)).with(&["verify"]),
+            of(C::FLATTEN).on(I::LOOPS.and(I::MODELS).and(LAYERED)).with(&["verify"]),
             of(C::RUN).on(NOT_LOOPS),
             of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
         ],
