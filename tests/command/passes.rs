@@ -201,7 +201,7 @@ fn folded_constants_are_data_of_pnnx_files() {
     assert!(matches!(attributes[..], [one] if one.contains("y_sqrt1")), "{file}");
     assert!(file.contains("expr=add(mul(@0,@1),1.0)"), "{file}");
     let inputs = folder.path().join("inputs.json");
-    std::fs::write(&inputs, r#"{"v_x": {"dtype": "float32", "shape": [2], "data": [1, 2]}}"#).unwrap();
+    std::fs::write(&inputs, r#"{"x": {"dtype": "float32", "shape": [2], "data": [1, 2]}}"#).unwrap();
     let output = run(&["run", path.to_str().unwrap(), "--inputs", inputs.to_str().unwrap()]);
     let (result, told) = texts(&output);
     assert!(result.contains(r#""data": [3.0, 7.0]"#), "{result}{told}");

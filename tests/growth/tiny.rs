@@ -33,7 +33,7 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     (
         "pnnx",
         "7767517\n3 2\npnnx.Input in 0 1 x #x=(2)f32\npnnx.Expression e 1 1 x y expr=mul(@0,2)\npnnx.Output out 1 0 y\n",
-        "v_x",
+        "x",
     ),
     ("ncnn", "7767517\n2 2\nInput x 0 1 x 0=2\nReLU r 1 1 x y\n", "x"),
 ];

@@ -53,8 +53,7 @@ fn every_notation_is_recognized_checked_flattened_and_printed() {
 fn every_notation_is_evaluated() {
     let x = Tensor::scalars(&[2], vec![0.5, 1.5]).unwrap();
     for (notation, bytes) in inputs() {
-        let name = if notation == "pnnx" { "v_x" } else { "x" };
-        let result = open((notation, bytes), &Options::default()).unwrap().evaluate(&[(name.to_owned(), x.clone())]);
+        let result = open((notation, bytes), &Options::default()).unwrap().evaluate(&[("x".to_owned(), x.clone())]);
         let (outputs, _) = result.expect(notation);
         assert_eq!(outputs.len(), 1);
         assert_eq!(outputs[0].1.to_scalars(), [1.0, 3.0], "{notation}");

@@ -210,11 +210,11 @@ fn labels_of_data_are_unique_and_visible() {
     }
     archive.finish().unwrap();
     let (model, inputs) = (file("model.tar"), file("x.json"));
-    std::fs::write(&inputs, "{\"v_x\": [1]}").unwrap();
+    std::fs::write(&inputs, "{\"x\": [1]}").unwrap();
     done(&["-q", &path, "-o", &model], "");
     for input in [&path, &model] {
         let found: Value = serde_json::from_str(&done(&["run", "--inputs", &inputs, input], "")).unwrap();
-        assert_eq!(found["outputs"]["v_y"]["data"], json!([432.0]), "{input}");
+        assert_eq!(found["outputs"]["y"]["data"], json!([432.0]), "{input}");
     }
 }
 
@@ -622,7 +622,7 @@ fn models_of_nnef_are_written_with_their_data() {
         w = variable<scalar>(shape = [1, 2], label = 'w'); c = constant<scalar>(shape = [1, 2], value = [3.0]); y = x * w + c; }";
     std::fs::create_dir(path("model")).unwrap();
     std::fs::write(path("model/graph.nnef"), text).unwrap();
-    std::fs::write(path("inputs.json"), r#"{"v_x": [[10.0, 100.0]]}"#).unwrap();
+    std::fs::write(path("inputs.json"), r#"{"x": [[10.0, 100.0]]}"#).unwrap();
     let (document, param) = (path("model/graph.nnef"), path("model.pnnx.param"));
     assert_eq!(refused(&[&document, "-o", &param], b""), ["E2224"]);
     let weights = [b"N\xef\x01\x00".as_slice(), &8u32.to_le_bytes(), &2u32.to_le_bytes()].concat();
@@ -668,8 +668,8 @@ fn integers_are_written_exactly() {
     done(&[&document, "-o", &param], "");
     let written = std::fs::read_to_string(&param).unwrap();
     assert!(written.contains("9007199254740993)") && !written.contains(".0)"), "{written}");
-    for (model, input) in [(&document, "x"), (&param, "v_x")] {
-        std::fs::write(&inputs, format!("{{\"{input}\": [1, 2, 3]}}")).unwrap();
+    std::fs::write(&inputs, r#"{"x": [1, 2, 3]}"#).unwrap();
+    for model in [&document, &param] {
         let found = done(&["-q", "run", model, "--inputs", &inputs], "");
         assert!(found.contains("[9007199254740994, 16777217, -2]"), "{model}: {found}");
     }

@@ -126,7 +126,7 @@ mod tests {
         let extent = |operand: usize, letter: char| {
             let extents = [("whc", [6, 5, 4]), ("whc", [3, 2, 1])];
             let (letters, extents) = extents.get(operand)?;
-            letters.find(letter).map(|at| extents[at])
+            letters.find(letter).and_then(|at| extents.get(at)).copied()
         };
         for (text, wanted) in [
             ("2,6", Some(vec![2, 6])),

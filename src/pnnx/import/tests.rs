@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnostics::{Code, Diagnostics};
 use crate::eval::Evaluator;
-use crate::graph::Graph;
+use crate::graph::{Graph, TensorId};
 use crate::pnnx::model::PnnxModel;
 use crate::source::FileId;
 use crate::{Lower, Options};
@@ -26,6 +26,51 @@ fn numbers_are_outputs() {
     assert_eq!(items, [3.0, -4.0, 7.0, 7.0].map(|item| (0, vec![item])));
     let names: std::collections::BTreeSet<&String> = found.outputs.iter().map(|(name, _)| name).collect();
     assert_eq!(names.len(), 4);
+}
+
+/// Names that are words stay as they are, and outputs have them whatever they are computed from.
+#[test]
+fn names_are_those_of_the_file() {
+    let text = "7767517\n7 6\npnnx.Input in0 0 1 in0 #in0=(2,3)f32\npnnx.Input b 0 1 5 #5=(2,3)i64\n\
+        nn.Dropout d 1 1 in0 same p=0.5\npnnx.Expression e 2 1 in0 same y expr=add(@0,@1)\n\
+        pnnx.Expression f 1 1 5 6 expr=and(@0,6)\ntorch.relu op 1 1 y op_y $input=y\n\
+        pnnx.Output out 4 0 same y 6 op_y\n";
+    let options = Options::default().with(|options| options.lower = Lower::All);
+    let (graph, _, _) = model(text).graph(FileId::default(), &options).unwrap();
+    let names = |tensors: &[TensorId]| tensors.iter().map(|tensor| graph.tensor_name(*tensor)).collect::<Vec<_>>();
+    assert_eq!(names(graph.inputs()), ["in0", "v_5"]);
+    assert_eq!(names(graph.outputs()), ["same", "y", "v_6", "op_y"]);
+    let none = "7767517\n1 1\npnnx.Input in0 0 1 in0 #in0=(2,3)f32\n";
+    assert!(model(none).graph(FileId::default(), &options).is_err());
+}
+
+/// A module with two parents has its weights as operands, too.
+#[test]
+fn weights_that_are_operands_are_those_of_the_module() {
+    let text = |own: &str| {
+        format!(
+            "7767517\n5 4\npnnx.Input in 0 1 0 #0=(1,2)f32\npnnx.Attribute w 0 1 1 @data=(2,2)f32\n\
+             pnnx.Attribute b 0 1 2 @data=(2)f32\nnn.Linear l 3 1 1 2 0 3 bias=True in_features=2 out_features=2 {own}\n\
+             pnnx.Output out 1 0 3\n"
+        )
+    };
+    let options = Options::default().with(|options| options.lower = Lower::All);
+    for (own, passed) in [("@weight=(2,2)f32 @bias=(2)f32", false), ("@weight=(2,2)f32 @bias=(1,2)f32", true)] {
+        let (_, _, found) = model(&text(own)).graph(FileId::default(), &options).unwrap();
+        assert_eq!(found.iter().any(|found| found.code == Code::PnnxPassed), passed, "{own}");
+    }
+}
+
+/// An array of NNEF has items of one type.
+#[test]
+fn lists_of_several_types_are_texts() {
+    let text = "7767517\n4 3\npnnx.Input in0 0 1 0 #0=(2,3)f32\nprim::ListConstruct l 2 1 0 0 1\n\
+        vendor.op v 2 1 0 1 2 s=(1,a,1) t=(1,2.5) u=(a,b)\npnnx.Output out0 1 0 2\n";
+    let (graph, _, _) = model(text).graph(FileId::default(), &Options::default()).unwrap();
+    let mut written = Vec::new();
+    graph.write_nnef(&mut written).unwrap();
+    let written = String::from_utf8(written).unwrap();
+    assert!(written.contains("s = '(1,a,1)', t = [1.0, 2.5], u = ['a', 'b']"), "{written}");
 }
 
 #[test]

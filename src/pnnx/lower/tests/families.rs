@@ -112,6 +112,22 @@ pub(super) const EXAMPLES: &[Example] = &[
     (&["(2,3)f32"], "torch.fft.hfft", "dim=1 n=4 norm=ortho"),
     (&["(2,3)f32"], "torch.fft.hfft2", "dim=(0,1) s=(2,4) norm=forward"),
     (&["(2,3)f32"], "torch.fft.hfftn", "dim=(0,1) s=(2,4)"),
+    (&["(4)f32"; 2], "torch.hypot", "$input=0 $other=1"),
+    (&["(4)f32"; 2], "torch.copysign", "$input=0 $other=1"),
+    (&["(4)f32"; 2], "torch.heaviside", "$input=0 $values=1"),
+    (&["(4)f32"; 2], "torch.xlogy", "$input=0 $other=1"),
+    (&["(4)f32"], "torch.exp2", ""),
+    (&["(4)f32"], "torch.sinc", ""),
+    (&["(4)f32"], "torch.erfc", ""),
+    (&["(4)f32"], "torch.logit", "eps=0.125"),
+    (&["(4)f32"], "torch.nan_to_num", "nan=1.0 posinf=2.0 neginf=-2.0"),
+    (&["(2)i64"], "F.one_hot", "num_classes=3"),
+    (&["(2,3)f32", "(4,3)f32"], "torch.cdist", "$x1=0 $x2=1"),
+    (
+        &["(2,3)f32", "(2,4)f32"],
+        "nn.Bilinear",
+        "bias=True in1_features=3 in2_features=4 out_features=2 @weight=(2,3,4)f32 @bias=(2)f32",
+    ),
 ];
 
 /// The shape and the items of an operand.
@@ -156,6 +172,75 @@ pub(super) fn check(cases: &[Case]) {
 
 const SIX: Input = ("(2,3)f32", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 const INF: f64 = f64::INFINITY;
+
+#[test]
+fn functions_with_formulas() {
+    let pair: Input = ("(2,2)f32", &[0.0, 0.0, 3.0, 4.0]);
+    let signs: Input = ("(4)f32", &[1.0, -0.0, -2.0, 0.0]);
+    let four: Input = ("(4)f32", &[3.0, 4.0, -5.0, 0.0]);
+    check(&[
+        (&[four, signs], "torch.copysign", "$input=0 $other=1", &[&[3.0, -4.0, -5.0, 0.0]]),
+        (&[four], "torch.copysign", "$input=0 other=-1.0", &[&[-3.0, -4.0, -5.0, -0.0]]),
+        (&[four, four], "torch.hypot", "$input=0 $other=1", &[&[18f64.sqrt(), 32f64.sqrt(), 50f64.sqrt(), 0.0]]),
+        (&[signs, four], "torch.heaviside", "$input=0 $values=1", &[&[1.0, 4.0, 0.0, 0.0]]),
+        (&[four, ("(4)f32", &[1.0; 4])], "torch.xlogy", "$input=0 $other=1", &[&[0.0; 4]]),
+        (&[signs, four], "torch.xlogy", "$input=0 $other=1", &[&[3f64.ln(), 0.0, f64::NAN, 0.0]]),
+        (&[four], "torch.exp2", "", &[&[8.0, 16.0, 0.03125, 1.0]]),
+        (&[("(3)f32", &[0.0, 0.5, 1.0])], "torch.sinc", "", &[&[1.0, 2.0 / std::f64::consts::PI, 0.0]]),
+        (&[("(3)f32", &[0.5, 0.0, 1.0])], "torch.logit", "eps=0.25", &[&[0.0, -3f64.ln(), 3f64.ln()]]),
+        (
+            &[("(4)f32", &[f64::NAN, INF, -INF, 2.0])],
+            "torch.nan_to_num",
+            "nan=1.0 posinf=7.0",
+            &[&[1.0, 7.0, -f64::from(f32::MAX), 2.0]],
+        ),
+        (&[("(2)i64", &[2.0, 0.0])], "F.one_hot", "num_classes=3", &[&[0.0, 0.0, 1.0, 1.0, 0.0, 0.0]]),
+        (&[pair, pair], "torch.cdist", "$x1=0 $x2=1 p=2.0", &[&[0.0, 5.0, 5.0, 0.0]]),
+        (&[pair, pair], "torch.cdist", "$x1=0 $x2=1 p=1.0", &[&[0.0, 7.0, 7.0, 0.0]]),
+    ]);
+}
+
+/// Operands without names have those of the operator of torch.
+#[test]
+fn operands_by_position_have_the_names_of_torch() {
+    for (lines, wanted) in [
+        ("aten::relu op 1 1 0 9", vec![1.0, 0.0, 3.0, 0.0, 5.0, 0.0]),
+        ("aten::relu_ op 1 1 0 9", vec![1.0, 0.0, 3.0, 0.0, 5.0, 0.0]),
+        ("aten::zero_ op 1 1 0 9", vec![0.0; 6]),
+        ("aten::t op 1 1 0 9", vec![1.0, -4.0, -2.0, 5.0, 3.0, -6.0]),
+        ("aten::transpose op 3 1 0 1 2 9", vec![1.0, -4.0, -2.0, 5.0, 3.0, -6.0]),
+        ("aten::permute op 2 1 0 3 9", vec![1.0, -4.0, -2.0, 5.0, 3.0, -6.0]),
+        ("aten::maximum op 2 1 0 1 9", vec![1.0, 0.0, 3.0, 0.0, 5.0, 0.0]),
+        ("aten::sum op 3 1 0 3 4 9", vec![-3.0]),
+        ("aten::cumsum op 3 1 0 2 5 9", vec![1.0, -1.0, 2.0, -4.0, 1.0, -5.0]),
+        ("aten::select op 3 1 0 1 2 9", vec![-4.0, 5.0, -6.0]),
+        ("aten::unfold op 4 1 0 2 6 2 9", vec![1.0, -2.0, -2.0, 3.0, -4.0, 5.0, 5.0, -6.0]),
+        ("aten::elu op 4 1 0 2 2 2 9", vec![1.0, -0.8646647, 3.0, -0.9816844, 5.0, -0.9975212]),
+    ] {
+        let text = format!(
+            "7767517\n9 8\npnnx.Input in 0 1 0 #0=(2,3)f32\npnnx.Expression a 0 1 1 expr=0\npnnx.Expression b 0 1 2 expr=1\n\
+             pnnx.Expression c 0 1 3 expr=[1,0]\npnnx.Expression d 0 1 4 expr=False\npnnx.Expression e 0 1 5 expr=None\n\
+             pnnx.Expression f 0 1 6 expr=2\n{lines}\npnnx.Output out 1 0 9\n"
+        );
+        let found = results(&text, &[("(2,3)f32", &[1.0, -2.0, 3.0, -4.0, 5.0, -6.0])]);
+        let near = found[0].len() == wanted.len() && found[0].iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-6);
+        assert!(near, "{lines}: {found:?}");
+    }
+}
+
+#[test]
+fn items_are_assigned() {
+    let two: Input = ("(2)f32", &[-1.0, -2.0]);
+    let of = |params: &'static str| format!("$self=0 $src=1 {params}");
+    let each = of("dim=1 end=0 select=1 start=0 step=0");
+    let both = of("dims=(0,1) starts=(0,1) ends=(2,3) steps=(1,1) selects=(1,2147483647)");
+    let corner = of("dims=(0,1) starts=(0,1) ends=(2,3) steps=(1,1)");
+    check(&[
+        (&[SIX, two], "Tensor.slice_copy", &each, &[&[1.0, -1.0, 3.0, 4.0, -2.0, 6.0]]),
+        (&[SIX, two], "Tensor.slice_copy", &both, &[&[1.0, 2.0, 3.0, 4.0, -1.0, -2.0]]),
+        (&[SIX, two], "Tensor.slice_copy", &corner, &[&[1.0, -1.0, -2.0, 4.0, -1.0, -2.0]]),
+    ]);
+}
 
 #[test]
 fn items_are_taken_at_indices() {
