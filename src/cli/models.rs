@@ -9,6 +9,7 @@ use crate::input::models::{InputKind, document_path};
 use crate::input::source::Files;
 use crate::model::{Content, Model, ModelError, Target, check, rewrite};
 use crate::progress::{self, Phase};
+use crate::sink::Bounded;
 
 use super::outcome::Failure;
 use super::report::Reporter;
@@ -17,7 +18,7 @@ use super::{interrupt, io};
 /// The failure of an operation on a model.
 fn failed(error: ModelError) -> Failure {
     match error {
-        ModelError::Io { path, error } => io::failure(&path, &error),
+        ModelError::Io { path, error } => io::unwritten(&path, &error),
         other => Failure::Message(other.to_string()),
     }
 }
@@ -28,7 +29,8 @@ pub(crate) fn write(target: &Target, content: Content) -> Result<(), Failure> {
     let mut add = progress::add;
     // The parts of the contents get the shorter lifetime of the counter.
     let Content { graph, quant, files, hidden, document, linked, .. } = content;
-    let mut content = Content { graph, quant, files, hidden, progress: Some(&mut add), document, linked };
+    let mut bounded = |out: &mut dyn Write| graph(&mut Bounded::new(out));
+    let mut content = Content { graph: &mut bounded, quant, files, hidden, progress: Some(&mut add), document, linked };
     interrupt::watch();
     target.write(&mut content).map_err(failed)
 }
