@@ -148,7 +148,7 @@ pub(crate) fn write_file_beside(path: &Path, others: &[files::Beside], content: 
 }
 
 /// Why an output was not written: its size is that of the result, so that the input is refused.
-fn unwritten(name: &str, error: &io::Error) -> Failure {
+pub(super) fn unwritten(name: &str, error: &io::Error) -> Failure {
     let Some(limit) = OutputLimit::of(error) else { return failure(name, error) };
     refuse(name.to_owned(), String::new(), |at| {
         let found = Diagnostic::new(Code::OutputTooLarge, at, format!("the output is refused: {limit}"));

@@ -9,6 +9,7 @@ use crate::input::models::{InputKind, document_path};
 use crate::input::source::Files;
 use crate::model::{Content, Look, Model, ModelError, Staged, Target, check, rewrite};
 use crate::progress::{self, Phase};
+use crate::sink::Bounded;
 
 use super::outcome::Failure;
 use super::report::Reporter;
@@ -18,7 +19,7 @@ use super::{interrupt, io};
 /// The failure of an operation on a model.
 pub(super) fn failed(error: ModelError) -> Failure {
     match error {
-        ModelError::Io { path, error } => io::failure(&path, &error),
+        ModelError::Io { path, error } => io::unwritten(&path, &error),
         other => Failure::Message(other.to_string()),
     }
 }
@@ -33,7 +34,9 @@ pub(super) fn write(target: &Target, content: Content) -> Result<(), Failure> {
         Some(look) => Some(look),
         None => None,
     };
-    let mut content = Content { graph, quant, files, hidden, progress: Some(&mut add), document, linked, look };
+    let mut bounded = |out: &mut dyn Write| graph(&mut Bounded::new(out));
+    let progress: Option<&mut dyn FnMut(u64)> = Some(&mut add);
+    let mut content = Content { graph: &mut bounded, quant, files, hidden, progress, document, linked, look };
     interrupt::watch();
     target.write(&mut content).map_err(failed)
 }

@@ -248,8 +248,9 @@ fn values_count_for_their_memory() {
         ends(&["run", "--limits", "untrusted"], &path, status, words);
     }
     let aliases: String = (0..300).map(|i| format!("t{} = Identity (t{i})\n", i + 1)).collect();
-    let uses: String = (1..=300).map(|i| format!(", t{i}")).collect();
-    let aliases = format!("t0 = ConstantOfShape (k)\n{aliases}s = Sum (t0{uses})\ny = ReduceSum <keepdims = 0> (s)");
+    let uses: String = (1..=300).map(|i| format!("r{i} = ReduceSum <keepdims = 0> (t{i})\n")).collect();
+    let sum: Vec<String> = (1..=300).map(|i| format!("r{i}")).collect();
+    let aliases = format!("t0 = ConstantOfShape (k)\n{aliases}{uses}y = Sum ({})", sum.join(", "));
     let path = folder.file("aliases.onnxtxt", model(&aliases, "float y", "int64[1] k = {1000000}"));
     ends(&["run", "--max-memory", "100MB"], &path, 0, "");
 }

@@ -256,6 +256,7 @@ pub const TRIALS: &[Trial] = &[
     trial(LAYOUT, "--max-items", "1"),
     trial(LAYOUT, "--max-work", "1"),
     trial(LIMITS, "--max-output", "1"),
+    trial(FLATTEN, "--max-output", "1").on(LOWERED).only(&["ncnn"]),
     trial(EXPR, "--max-output", "1"),
     trial(LAYOUT, "--max-output", "1"),
     trial(FMT, "--max-output", "1").on(STREAMS),
