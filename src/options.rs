@@ -33,6 +33,9 @@ pub struct GivenShapes {
     pub symbols: Vec<(String, Extent)>,
 }
 
+/// The name of an input, and the symbol of each extent of its declared shape, if it is one.
+pub(crate) type DeclaredSymbols = (String, Vec<Option<String>>);
+
 impl GivenShapes {
     /// Adds the shape of an input as `--input-shape` takes it: `image=1,3,224,224` or `tokens=1,S`.
     ///
@@ -115,6 +118,25 @@ impl GivenShapes {
         let inputs = self.inputs.iter().map(extents).collect::<Result<_, String>>()?;
         let symbols = symbols.iter().map(|(name, dim)| Ok((name.clone(), checked(name, dim.clone())?)));
         Ok(GivenShapes { inputs, symbols: symbols.collect::<Result<_, String>>()? })
+    }
+
+    /// The same shapes, with what they say about the symbols in declared shapes: an extent that is given for a symbol is its
+    /// value everywhere.
+    pub(crate) fn with_implied(&self, declared: &[DeclaredSymbols]) -> GivenShapes {
+        let mut shapes = self.clone();
+        let is_declared = |text: &str| declared.iter().any(|(_, of)| of.iter().flatten().any(|symbol| symbol == text));
+        for (name, given) in &self.inputs {
+            let Some((_, of)) = declared.iter().find(|(input, _)| input == name) else { continue };
+            for (symbol, extent) in of.iter().zip(given) {
+                let (Some(symbol), dim) = (symbol, extent.dim()) else { continue };
+                let mut names_others = false;
+                dim.each_symbol(&mut |used| names_others |= is_declared(used));
+                if dim != Dim::Unknown && !names_others {
+                    shapes.symbols.push((symbol.clone(), extent.clone()));
+                }
+            }
+        }
+        shapes
     }
 
     /// Whether a symbol occurs in a given shape, or in the value of another symbol.

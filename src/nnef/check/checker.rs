@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::checked::{Checked, GraphInfo};
 use super::scope::Scope;
 use super::state::BodyState;
+use super::symbols;
 use super::tables::ModuleInfo;
 use super::words::Words;
 use crate::core::unit::UnitId;
@@ -32,7 +33,10 @@ pub(crate) fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'
 
 /// Checks everything but the graph.
 pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d> {
-    let resolved = options.shapes.resolved();
+    let resolved = match options.shapes.inputs.is_empty() {
+        true => options.shapes.resolved(),
+        false => options.shapes.with_implied(&symbols::of_inputs(document)).resolved(),
+    };
     let conflict = resolved.as_ref().err().cloned();
     let given = resolved.unwrap_or_default();
     let mut checked = Checked {

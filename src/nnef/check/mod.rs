@@ -20,6 +20,7 @@ pub(crate) mod positions;
 mod scope;
 mod signatures;
 mod state;
+mod symbols;
 mod tables;
 mod words;
 

@@ -15,7 +15,7 @@ use crate::onnx::model::{
     TensorType, TypeForm, TypeProto, ValueInfo,
 };
 use crate::onnx::run::{dtype_of, tensor_proto};
-use crate::options::GivenShapes;
+use crate::options::{DeclaredSymbols, GivenShapes};
 use crate::room::with_stack;
 use crate::source::Location;
 use crate::source::names::Name;
@@ -32,7 +32,7 @@ pub(crate) fn set_shapes(model: &mut ModelProto, options: &Options, at: Location
         return Ok(());
     }
     let mut found = Diagnostics::new(false);
-    let shapes = match implied(model, shapes).resolved() {
+    let shapes = match shapes.with_implied(&declared_symbols(model)).resolved() {
         Ok(shapes) => shapes,
         Err(conflict) => {
             found.report(Diagnostic::new(Code::OptionSymbol, at, format!("the options give {conflict}")));
@@ -60,33 +60,18 @@ fn is_symbol(text: &str) -> bool {
     !matches!(text, "" | "?") && matches!(Dim::of_text(text), dim if dim == Dim::Unknown || dim == Dim::symbol(text))
 }
 
-/// The given shapes with what they say about symbols: an extent that is given for a symbol is its value everywhere.
-fn implied(model: &ModelProto, shapes: &GivenShapes) -> GivenShapes {
-    let mut shapes = shapes.clone();
-    let Some(graph) = &model.graph else { return shapes };
+/// The symbols in the declared shapes of the inputs of a model.
+fn declared_symbols(model: &ModelProto) -> Vec<DeclaredSymbols> {
     let texts = &model.names.texts;
-    let symbols = |input: &ValueInfo| -> Vec<Option<String>> {
-        let Some(TypeForm::Tensor(TensorType { shape: Some(shape), .. })) = input.ty.as_ref().map(|ty| &ty.form) else {
-            return Vec::new();
-        };
-        let symbol = |extent| if let Extent::Symbol(name) = extent { Some(texts.text(name).to_owned()) } else { None };
-        shape.dims.iter().map(|dim| symbol(dim.extent).filter(|text| is_symbol(text))).collect()
-    };
-    let declared: Vec<(&str, Vec<Option<String>>)> =
-        graph.inputs.iter().map(|input| (text_of(&model.names, input.name), symbols(input))).collect();
-    let is_declared = |text: &str| declared.iter().any(|(_, of)| of.iter().flatten().any(|symbol| symbol == text));
-    for (name, given) in &shapes.inputs {
-        let Some((_, of)) = declared.iter().find(|(input, _)| input == name) else { continue };
-        for (symbol, extent) in of.iter().zip(given) {
-            let (Some(symbol), dim) = (symbol, extent.dim()) else { continue };
-            let mut names_others = false;
-            dim.each_symbol(&mut |used| names_others |= is_declared(used));
-            if dim != Dim::Unknown && !names_others {
-                shapes.symbols.push((symbol.clone(), extent.clone()));
-            }
+    let symbol = |extent| if let Extent::Symbol(name) = extent { Some(texts.text(name).to_owned()) } else { None };
+    let symbols = |input: &ValueInfo| match input.ty.as_ref().map(|ty| &ty.form) {
+        Some(TypeForm::Tensor(TensorType { shape: Some(shape), .. })) => {
+            shape.dims.iter().map(|dim| symbol(dim.extent).filter(|text| is_symbol(text))).collect()
         }
-    }
-    shapes
+        _ => Vec::new(),
+    };
+    let inputs = model.graph.iter().flat_map(|graph| &graph.inputs);
+    inputs.map(|input| (text_of(&model.names, input.name).to_owned(), symbols(input))).collect()
 }
 
 /// Writes the given shapes into the types of inputs.

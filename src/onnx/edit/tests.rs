@@ -145,7 +145,10 @@ fn symbols_and_shapes_are_written_into_types() {
     assert_eq!(code(given(&[("K", 3)], "", &[])), Code::OptionSymbol);
     assert_eq!(code(given(&[], "w", &[1])), Code::OptionInput);
     assert_eq!(code(given(&[], "x", &[1])), Code::OptionShape);
-    assert_eq!(code(given(&[("N", 3)], "x", &[4, 6])), Code::OptionShape);
+    assert_eq!(code(given(&[("N", 3)], "x", &[4, 6])), Code::OptionSymbol);
+    // A shape says what a symbol is, as a value does.
+    assert_eq!(given(&[], "x", &[3, 6]).unwrap(), given(&[("N", 3)], "x", &[3, 6]).unwrap());
+    assert!(given(&[], "x", &[3, 6]).unwrap().contains("float[3, M] y"));
 }
 
 /// The text of a model with the types of all values.
@@ -193,4 +196,52 @@ fn values_in_graphs_of_nodes_have_types_too() {
     assert!(sequence.contains("seq(float[2]) s"), "{sequence}");
     let foreign = annotated("g (float[2] x) => (float[2] y) { t = other.f (x) y = Exp (t) }");
     assert!(!foreign.contains(" t>"), "{foreign}");
+}
+
+/// Models with branches, loops and functions in each other, of which folding finds out what is taken.
+const NESTS: &[&str] = &[
+    "g (float[2, 3] x) => (float[2, 3] y) { s = Shape (x) i = Constant <value_int = 0> () d = Gather (s, i) \
+     k = Constant <value_int = 2> () e = Equal (d, k) \
+     y = If (e) <then_branch = t () => (float[2, 3] q) { p = l.f (x) q = l.f (p) }, \
+     else_branch = u () => (float[2, 3] m) { m = Neg (x) }> } \
+     <domain: \"l\", opset_import: [\"\" : 18]> f (v) => (w) { c = Constant <value_float = 3.0> () w = Mul (v, c) }",
+    "g (float[2] x) => (float[2] y) <int64 m = {3}, int64 two = {2}, int64 zero = {0}> { \
+     y = Loop (m, , x) <body = b (int64 i, bool c, float[2] s) => (bool d, float[2] o) { \
+     d = Identity (c) p = Mod (i, two) e = Equal (p, zero) \
+     o = If (e) <then_branch = t () => (float[2] a) { a = l.f (s) }, else_branch = u () => (float[2] a) { a = Neg (s) }> }> } \
+     <domain: \"l\", opset_import: [\"\" : 18]> f (v) => (w) { n = Shape (v) o = Constant <value_ints = [2]> () \
+     h = Equal (n, o) h0 = Squeeze (h) w = If (h0) <then_branch = t () => (r) { q = Exp (v) r = Abs (q) }, \
+     else_branch = u () => (r) { r = Neg (v) }> }",
+];
+
+/// The operators of the nodes of a model.
+fn operators(document: &Document) -> String {
+    let operator =
+        |node: &str| node.split(" = ").nth(1).and_then(|call| call.split([' ', '(']).next()).map(str::to_owned);
+    nodes(document).split("; ").filter_map(operator).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn two_passes_in_one_are_two_passes() {
+    let read = |document: &Document| {
+        let bytes = document.to_protobuf();
+        Document::decode("again", bytes, &mut Sources::new(), &Options::default()).0.unwrap()
+    };
+    let limits = Limits::default();
+    let unrolling = Options::default().with(|options| options.unroll = true);
+    for graph in NESTS {
+        let mut together = document(graph);
+        together.fold(&unrolling, limits).unwrap();
+        together.share();
+        for first in [Options::default(), unrolling.clone()] {
+            let mut one = document(graph);
+            one.flatten(&first).unwrap();
+            let mut two = read(&one);
+            two.fold(&unrolling, limits).unwrap();
+            let mut three = read(&two);
+            three.share();
+            assert_eq!(operators(&three), operators(&together), "{graph}");
+            assert!(three.check(&Options::default()).is_empty(), "{graph}");
+        }
+    }
 }

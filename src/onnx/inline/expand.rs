@@ -30,7 +30,7 @@ pub(crate) fn expand(
     options: &Options,
 ) -> Result<Diagnostics, Diagnostics> {
     let (unknown, wanted) = named::check(model, options);
-    let kept = named::kept(model, options);
+    let kept = if unknown.is_empty() { named::kept(model, options) } else { Vec::new() };
     let functions = std::mem::take(&mut model.functions);
     let expanded = expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]);
     let expanded = expanded.and_then(|(stays, _)| unrolled(model, stays, options));

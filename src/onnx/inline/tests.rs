@@ -444,7 +444,7 @@ fn calls_in_defaults_are_expanded() {
     let found = flat("a = Abs (x) c = Not (x) y = l.f (c, a)", f);
     assert!(found.contains("= Neg (a)") && found.contains("= Exp (y_o)") && !found.contains("l."), "{found}");
     let cycle = "fn f <t: graph = tt () => (u) { u = l.f (x) }> (x) => (r) { r = Op <of: graph = @t> (x) }";
-    assert_eq!(refused("y = l.f (x)", cycle), [Code::OnnxRecursion]);
+    assert!(refused("y = l.f (x)", cycle).contains(&Code::OnnxRecursion));
     let own =
         "fn f <t: graph = tt () => (u) { u = Op <of: graph = @t> (x) }> (x) => (r) { r = Op <of: graph = @t> (x) }";
     assert_eq!(refused("y = l.f (x)", own), [Code::TooDeep]);
