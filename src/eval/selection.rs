@@ -7,6 +7,7 @@ use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::window;
 use crate::dictionary::Deviation;
+use crate::graph::{Primitive, Value};
 use crate::tensor::{DType, Tensor};
 
 /// The items at these indices of each axis; `None` is filled with `fill`.
@@ -132,7 +133,14 @@ pub(crate) fn gather(call: &Call) -> KernelResult {
 
 /// Like [`gather`], but negative indices count from the end: an operation of registries.
 pub(crate) fn gather_wrapped(call: &Call) -> KernelResult {
-    gathered(call, true)
+    let gathered = gathered(call, true)?;
+    match call.value("datum_type") {
+        // Weights in blocks are read as scalars.
+        Some(Value::String(name)) if Primitive::of_datum_type(&name) == Some(Primitive::Scalar) => {
+            gathered.iter().map(|tensor| call.converted(tensor, DType::Float64)).collect()
+        }
+        _ => Ok(gathered),
+    }
 }
 
 fn gathered(call: &Call, negative: bool) -> KernelResult {

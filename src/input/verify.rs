@@ -188,6 +188,11 @@ impl Side {
         }
     }
 
+    /// The number of outputs of a network, if it is one.
+    fn outputs_of_network(&self) -> Option<usize> {
+        if let Side::Network(networks) = self { networks.net.as_ref().map(|net| net.outputs.len()) } else { None }
+    }
+
     fn sources(&self) -> Sources {
         match self {
             Side::Graph(backing, _) => backing.sources().clone(),
@@ -364,18 +369,17 @@ pub(crate) fn verify(
     let pairs = Pairs::new(source.inputs(), written.inputs());
     let inputs = inputs((source, written), &pairs, (given, seed), settings)?;
     let run = Run { seed, quantized: matches!(labels, Labels::Own), settings };
-    let wanted = source.outputs(&inputs, &run)?;
-    let inputs = pairs.for_written(&inputs);
-    let mut found = outputs_of_written((source, written), labels, &inputs, &run)?;
+    let mut found = outputs_of_written((source, written), labels, &pairs.for_written(&inputs), &run)?;
     // If the number of trips of a network depends on data, the graph has a further output that states whether the trip
-    // limit sufficed.
-    if matches!(source, Side::Network(_)) && found.len() > wanted.len() {
-        if let Some((name, _)) = found[wanted.len()..].iter().find(|(_, done)| done.to_scalars().contains(&0.0)) {
+    // limit sufficed. If it did not, the network may run forever.
+    if let Some(count) = source.outputs_of_network().filter(|count| found.len() > *count) {
+        if let Some((name, _)) = found[count..].iter().find(|(_, done)| done.to_scalars().contains(&0.0)) {
             let why = format!("on these inputs the number of trips is not sufficient (`{name}` is false)");
             return Ok(Verified::Nothing(why));
         }
-        found.truncate(wanted.len());
+        found.truncate(count);
     }
+    let wanted = source.outputs(&inputs, &run)?;
     match compare(&wanted, &found, tolerance) {
         Ok(difference) => Ok(Verified::Equal(difference.items, difference.largest)),
         Err(message) => {

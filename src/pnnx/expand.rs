@@ -239,6 +239,10 @@ impl Expander<'_> {
         }
         match op.row().nnef {
             Counterpart::Same(nnef) => self.emit(nnef, operands, shape, place, name),
+            // The formula is for NaN, which no integer is.
+            Counterpart::Template(_) if self.is_whole(op, operands) => {
+                self.emit(op.row().name, operands, shape, place, name)
+            }
             Counterpart::Template(_) => match template::of(op) {
                 Some(template) => self.template(template, operands, place, name),
                 None => ExpandedItem::Refused,
@@ -264,6 +268,12 @@ impl Expander<'_> {
 
     fn is_logical(&self, operand: &ExpandedItem) -> bool {
         self.element(operand) == Some(Primitive::Logical)
+    }
+
+    /// Whether an operation of numbers with a sign has integers as operands.
+    fn is_whole(&self, op: Op, operands: &[ExpandedItem]) -> bool {
+        let whole = |operand: &ExpandedItem| self.element(operand) == Some(Primitive::Integer);
+        matches!(op.meaning(), Meaning::Signed(..)) && !op.row().inner && operands.iter().all(whole)
     }
 
     /// How an operation is applied to operands of its types: NNEF divides integers without a fraction, and does not

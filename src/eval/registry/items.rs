@@ -54,7 +54,9 @@ pub(in crate::eval) fn is_nan(call: &Call) -> KernelResult {
 }
 
 pub(in crate::eval) fn is_inf(call: &Call) -> KernelResult {
-    let (positive, negative) = (call.flag("detect_positive")?, call.flag("detect_negative")?);
+    // Files of PNNX leave out what has its default.
+    let detects = |name: &str| if call.value(name).is_some() { call.flag(name) } else { Ok(true) };
+    let (positive, negative) = (detects("detect_positive")?, detects("detect_negative")?);
     tested(call, "input", |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
 }
 
