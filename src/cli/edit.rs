@@ -27,7 +27,7 @@ pub(super) fn run(
     let settings = Settings { viewed, ..request.settings.clone() };
     match source.edit(&settings)? {
         Edited::Model(model) => write_model(*model, (origin, compared), request, reporter),
-        Edited::File(file) => write_file(file, Comparison::of(compared, &request), &request, reporter),
+        Edited::File(file) => write_file(*file, Comparison::of(compared, &request), &request, reporter),
     }
 }
 

@@ -30,10 +30,7 @@ pub(super) fn write(target: &Target, content: Content) -> Result<(), Failure> {
     let mut add = progress::add;
     // The parts of the contents get the shorter lifetime of the counter.
     let Content { graph, quant, files, hidden, document, linked, look, .. } = content;
-    let look: Option<Look> = match look {
-        Some(look) => Some(look),
-        None => None,
-    };
+    let look = look.map(|look| -> Look { look });
     let mut bounded = |out: &mut dyn Write| graph(&mut Bounded::new(out));
     let progress: Option<&mut dyn FnMut(u64)> = Some(&mut add);
     let mut content = Content { graph: &mut bounded, quant, files, hidden, progress, document, linked, look };

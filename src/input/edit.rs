@@ -17,7 +17,7 @@ pub(crate) enum Edited {
     /// A model of ONNX, with external data.
     Model(Box<InlinedModel>),
     /// A file of PNNX, with data beside it.
-    File(File),
+    File(Box<File>),
 }
 
 /// A model of ONNX with its calls expanded. Parts that most uses do not need are boxed, so that it stays small.
@@ -79,7 +79,8 @@ impl Edited {
                 flat.filter(|_| !found.has_errors()).map_or(Ok(()), |flat| flat.write(&mut &mut *out))?;
                 Ok(Findings::new(sources, found))
             }
-            Edited::File(File { sources, found, text, .. }) => {
+            Edited::File(file) => {
+                let File { sources, found, text, .. } = *file;
                 text.filter(|_| !found.has_errors()).map_or(Ok(()), |text| out.write_all(text.as_bytes()))?;
                 Ok(Findings::new(sources, found))
             }

@@ -128,7 +128,7 @@ impl Source for PnnxText {
         let mut parsed = self.parse(settings)?;
         let text = parsed.rewritten(settings);
         let ParsedPnnx { sources, archive, found, .. } = parsed;
-        Ok(Edited::File(File { sources, found, text, archive }))
+        Ok(Edited::File(Box::new(File { sources, found, text, archive })))
     }
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {

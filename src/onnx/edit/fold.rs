@@ -195,7 +195,7 @@ impl Folding<'_> {
         self.budget.forgive();
         let results = results?;
         // Programs do not agree on the extent where a window is larger than what it moves over.
-        if pure::has_window(self.names, node) && results.iter().any(|result| result.len() == 0) {
+        if pure::has_window(self.names, node) && results.iter().any(|result| result.is_empty()) {
             return None;
         }
         let added: usize = results.iter().map(|result| result.len()).sum();

@@ -310,5 +310,5 @@ pub(in crate::onnx::to_nnef) fn grid_sample(line: &mut NodeLine) -> NodeResults 
 pub(in crate::onnx::to_nnef) fn eye_like(line: &mut NodeLine) -> NodeResults {
     let like = line.emit.zeros(&line.shape(0)?, line.dtype(0)?)?;
     let found = line.computed(line.attributes.node, &[Some(like.into())])?;
-    Ok(found.into_iter().map(|tensor| NnefOutcome::Known(tensor)).collect())
+    Ok(found.into_iter().map(NnefOutcome::Known).collect())
 }
