@@ -36,6 +36,9 @@ impl From<bool> for Policy {
     }
 }
 
+/// The positions of the errors of a code at a place.
+type Called = FxHashMap<(Code, Location), Vec<u32>>;
+
 /// The diagnostics of a run, in the order in which they were reported.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
@@ -43,7 +46,7 @@ pub struct Diagnostics {
     list: Vec<Diagnostic>,
     per_code: FxHashMap<Code, u32>,
     /// The errors that calls reach, by their place: a mistake in a body is told once.
-    called: Option<Box<FxHashMap<(Code, Location), Vec<u32>>>>,
+    called: Option<Box<Called>>,
     /// The warnings that were only counted, by code.
     counted: FxHashMap<Code, usize>,
     errors: u32,
