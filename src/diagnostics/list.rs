@@ -36,6 +36,9 @@ impl From<bool> for Policy {
     }
 }
 
+/// The positions of the errors of a code at a place.
+type Called = FxHashMap<(Code, Location), Vec<u32>>;
+
 /// The diagnostics of a run, in the order in which they were reported.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
@@ -43,7 +46,7 @@ pub struct Diagnostics {
     list: Vec<Diagnostic>,
     per_code: FxHashMap<Code, u32>,
     /// The errors that calls reach, by their place: a mistake in a body is told once.
-    called: FxHashMap<(Code, Location), Vec<u32>>,
+    called: Option<Box<Called>>,
     /// The warnings that were only counted, by code.
     counted: FxHashMap<Code, usize>,
     errors: u32,
@@ -105,7 +108,7 @@ impl Diagnostics {
             }
         }
         if in_call {
-            let of_place = self.called.entry(place).or_default();
+            let of_place = self.called.get_or_insert_default().entry(place).or_default();
             if of_place.len() < DIFFERENT {
                 of_place.push(self.list.len() as u32);
             }
@@ -115,7 +118,7 @@ impl Diagnostics {
 
     /// The position of an error that tells the same mistake for another call.
     fn same(&self, diagnostic: &Diagnostic) -> Option<usize> {
-        let of_place = self.called.get(&(diagnostic.code, diagnostic.at))?;
+        let of_place = self.called.as_ref()?.get(&(diagnostic.code, diagnostic.at))?;
         let mut known = of_place.iter().map(|known| *known as usize);
         known.find(|known| self.list.get(*known).is_some_and(|known| known.is_same(diagnostic)))
     }

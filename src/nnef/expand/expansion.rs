@@ -47,7 +47,7 @@ pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion
             }
             Ok((_, blocked)) => blocked.into_iter().for_each(|blocked| diagnostics.report(blocked.diagnostic)),
             Err(stopped) => {
-                diagnostics.extend(stopped.found);
+                diagnostics.extend(*stopped.found);
                 diagnostics.report(*stopped.diagnostic);
             }
         }
@@ -68,7 +68,7 @@ fn why_not(document: &Document, options: &Options) -> Diagnostics {
 
 /// The error that stopped an expansion, and the diagnostics before it.
 struct Stopped {
-    found: Diagnostics,
+    found: Box<Diagnostics>,
     diagnostic: Box<Diagnostic>,
 }
 
@@ -92,7 +92,7 @@ fn statements<'d>(
         expanded = expanded.and_then(|mut expander| {
             match expander.run_statements(&checker.checked, group.statements, checker.graph_slots(), &mut left) {
                 Ok(()) => Ok(expander),
-                Err(diagnostic) => Err(Stopped { found: expander.machine.shapes.take(), diagnostic }),
+                Err(diagnostic) => Err(Stopped { found: expander.machine.shapes.take().into(), diagnostic }),
             }
         });
     }
@@ -125,7 +125,7 @@ fn finish(
 ) -> Result<(Graph, Vec<Blocked>), Stopped> {
     let document = checked.document;
     diagnostics.extend(machine.shapes.take());
-    let stopped = |diagnostic| Stopped { found: Diagnostics::of(options.policy()), diagnostic };
+    let stopped = |diagnostic| Stopped { found: Diagnostics::of(options.policy()).into(), diagnostic };
     let inputs = tensors(&machine, document, &declared.params, &checked.graph.inputs).map_err(stopped)?;
     let outputs = tensors(&machine, document, &declared.results, &checked.graph.outputs).map_err(stopped)?;
     let units = Rc::clone(&machine.units);
