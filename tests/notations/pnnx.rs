@@ -313,7 +313,8 @@ fn graphs_are_written_as_files_that_read_back() {
             }
         }
     }
-    assert!(count > 10, "{count}");
+    // Without its line of an output, a file is refused.
+    assert!(count > 5, "{count}");
 }
 
 /// Operators of torch and what they compute of `[[1, -2, 3], [-4, 5, -6]]`, or of it in another shape.
