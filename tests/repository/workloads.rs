@@ -2,10 +2,10 @@
 #![allow(clippy::panic)]
 
 #[path = "../../benches/workloads/mod.rs"]
-mod workloads;
+mod documents;
 
+use documents::ALL;
 use nnef_flatten::{Lower, Options, expand, parse};
-use workloads::ALL;
 
 /// The number of operations of a document's flat graph, unless it is refused.
 fn operations(name: &str, text: String) -> Option<usize> {
