@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::Dialect;
 use crate::files::temporary;
 use crate::input::source::{Backing, Source};
-use crate::input::verify::{Labels, Side, Verified, Written, verify};
+use crate::input::verify::{Labels, ReadBack, Side, Verified, verify};
 use crate::model::{Model, ModelError, Staged};
 use serde_json::json;
 
@@ -47,8 +47,8 @@ impl<'c> Comparison<'c> {
         Comparison { flat: Some(flat), ..self }
     }
 
-    fn written(&self) -> Written<'_> {
-        Written { name: &self.name, to: self.request.to(), folder: self.folder }
+    fn written(&self) -> ReadBack<'_> {
+        ReadBack { name: &self.name, to: self.request.to(), folder: self.folder }
     }
 
     /// Compares a file. Data are beside it, or it is a text whose data are those of its source.
@@ -74,7 +74,8 @@ impl<'c> Comparison<'c> {
     /// Those of [`Comparison::file`].
     pub(super) fn model(self, staged: Staged, document: &str, reporter: &mut Reporter) -> Result<(), Failure> {
         let settings = self.request.settings;
-        let (nnef, here) = (self.request.to().dialect == Some(Dialect::V1), Written { folder: None, ..self.written() });
+        let (nnef, here) =
+            (self.request.to().dialect == Some(Dialect::V1), ReadBack { folder: None, ..self.written() });
         let written = match staged {
             Staged::Folder(folder) if nnef => here.at(folder, settings)?,
             Staged::Folder(folder) => here.at(&folder.join(document), settings)?,

@@ -4,28 +4,20 @@ use super::budget::{Failure, Outcome};
 use super::list::List;
 use super::machine::Machine;
 use super::value::Value;
+use super::wanted::WantedNumbers;
 use crate::diagnostics::Code;
 use crate::graph::operators::BinaryOp;
 use crate::graph::shapes::{Item, Items};
 use crate::graph::{Extent, Primitive, TensorId};
 use crate::room::with_stack;
 
-/// What a parameter takes: numbers of a type in arrays of a depth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Numbers {
-    /// The type of the numbers; none if the tensor determines it.
-    pub(crate) of: Option<Primitive>,
-    /// How deep the arrays are nested.
-    pub(crate) depth: u8,
-}
-
 impl Machine {
     /// Replaces tensors whose items are known by their items. Other tensors stay.
-    pub(super) fn known_numbers(&self, value: Value, wanted: Numbers) -> Value {
+    pub(super) fn known_numbers(&self, value: Value, wanted: WantedNumbers) -> Value {
         match value {
             Value::Tensor(tensor) => self.items_of(tensor, wanted).unwrap_or(Value::Tensor(tensor)),
             Value::Array(list) if wanted.depth > 0 => {
-                let below = Numbers { depth: wanted.depth - 1, ..wanted };
+                let below = WantedNumbers { depth: wanted.depth - 1, ..wanted };
                 let number = |item| with_stack(|| self.known_numbers(item, below));
                 let items = list.to_values().into_iter().map(number).collect();
                 Value::Array(List::from_values(items, Some(&self.budget.meter)))
@@ -35,7 +27,7 @@ impl Machine {
     }
 
     /// The items of a tensor, nested by its shape; a tensor of one item can be a number, too.
-    fn items_of(&self, tensor: TensorId, wanted: Numbers) -> Option<Value> {
+    fn items_of(&self, tensor: TensorId, wanted: WantedNumbers) -> Option<Value> {
         let known = self.graph.values.get(&tensor).filter(|items| items.is_whole())?;
         let of = wanted.of.or(self.graph.dtype(tensor));
         let mut items: Vec<Value> = known.items.iter().map(|item| number(item, known, of)).collect::<Option<_>>()?;

@@ -7,9 +7,9 @@ use std::num::NonZeroU32;
 
 use smallvec::SmallVec;
 
-use super::known::Numbers;
 use super::unit::UnitId;
 use super::value::Value;
+use super::wanted::WantedNumbers;
 use crate::graph::names::NameId;
 use crate::graph::operators::{BinaryOp, Builtin, UnaryOp};
 use crate::graph::{Key, Primitive};
@@ -29,9 +29,12 @@ pub(crate) enum Instr {
     /// Apply a unary operator to a compile-time value.
     Unary(UnaryOp),
     /// Apply a binary operator to compile-time values.
-    Binary(BinaryOp),
-    /// Join or repeat arrays: like [`Instr::Binary`], but a tensor in the place of an array is refused.
-    Join(BinaryOp),
+    Binary {
+        /// The operator.
+        op: BinaryOp,
+        /// Whether it joins or repeats arrays: then a tensor in the place of one is refused.
+        arrays: bool,
+    },
     /// Jump to an instruction.
     Jump(u32),
     /// Pop a logical; jump to an instruction if it is false.
@@ -241,7 +244,7 @@ pub(crate) enum Conversion {
     /// An array becomes a tuple with this number of items.
     Tuple(u32),
     /// Tensors with known items become these numbers, which another conversion then converts.
-    Known(Numbers, u32),
+    Known(WantedNumbers, u32),
     /// No conversion.
     Same,
 }

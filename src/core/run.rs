@@ -39,8 +39,8 @@ impl Machine {
                     self.put(slot, value);
                 }
                 Instr::Unary(op) => self.unary(op)?,
-                Instr::Binary(op) => self.binary(op)?,
-                Instr::Join(op) => self.join(op)?,
+                Instr::Binary { op, arrays: false } => self.binary(op)?,
+                Instr::Binary { op, arrays: true } => self.join(op)?,
                 Instr::Jump(to) => self.pc = to,
                 Instr::JumpUnless(to) => {
                     if !self.condition(true)? {

@@ -52,8 +52,7 @@ impl Program {
                 Some(
                     Instr::Const(_)
                     | Instr::Unary(_)
-                    | Instr::Binary(_)
-                    | Instr::Join(_)
+                    | Instr::Binary { .. }
                     | Instr::Collect { .. }
                     | Instr::Index
                     | Instr::Slice { .. }

@@ -195,14 +195,18 @@ impl Tensor {
 }
 
 /// Outputs by name.
-type Outputs = [(String, Arc<Tensor>)];
+type NamedOutputs = [(String, Arc<Tensor>)];
 
 /// The largest difference of outputs, which are matched by position. Notations may name them in different ways.
 ///
 /// # Errors
 ///
 /// An output differs in shape or in the kind of its type, or more than its type allows; the text tells which.
-pub(crate) fn compare(wanted: &Outputs, found: &Outputs, allowed: fn(DType) -> f64) -> Result<Difference, String> {
+pub(crate) fn compare(
+    wanted: &NamedOutputs,
+    found: &NamedOutputs,
+    allowed: fn(DType) -> f64,
+) -> Result<Difference, String> {
     if wanted.len() != found.len() {
         return Err(format!("there are {} outputs, the source has {}", found.len(), wanted.len()));
     }

@@ -246,7 +246,7 @@ impl Input {
     /// let text = "7767517\n3 2\npnnx.Input in 0 1 x #x=(2)f32\n\
     ///     pnnx.Expression e 1 1 x y expr=mul(@0,2)\npnnx.Output out 1 0 y\n";
     /// let x = Tensor::scalars(&[2], vec![0.5, 1.5])?;
-    /// let (outputs, _) = open(("double.pnnx.param", text), &Options::default())?.evaluate(&[("v_x".into(), x)])?;
+    /// let (outputs, _) = open(("double.pnnx.param", text), &Options::default())?.evaluate(&[("x".into(), x)])?;
     /// assert_eq!(outputs[0].1, Tensor::scalars(&[2], vec![1.0, 3.0])?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -25,13 +25,18 @@ use crate::tensor::{DType, Tensor};
 use crate::{Dialect, Graph, Lower, write};
 
 /// A result that was written, in a temporary place.
-pub(crate) struct Written<'w> {
+pub(crate) struct ReadBack<'w> {
     /// The name of the output, for messages.
     pub(crate) name: &'w str,
     /// Its notation.
     pub(crate) to: &'static write::Notation,
     /// The folder of the external data of a model, if it is not that of the temporary file.
     pub(crate) folder: Option<&'w Path>,
+}
+
+/// The settings of one of two graphs that are compared: both are in memory, beside the one that was written.
+fn sharing(settings: &Settings) -> Settings {
+    settings.with(|options| options.max_memory /= 2)
 }
 
 /// The options with which a result is read back: those of its source are in it. Its text may be longer.
@@ -48,14 +53,14 @@ fn plain(settings: &Settings, dialect: Option<Dialect>) -> Settings {
         unroll: false,
         flat: false,
         max_text: settings.options.max_text.max(settings.options.max_memory),
-        ..settings.options.clone()
+        ..sharing(settings).options
     };
     let mut model = settings.model.clone();
     (model.graph, model.text) = (model.graph.max(options.max_text), model.text.max(options.max_text));
     Settings { options, model, bound: Vec::new(), passes: Passes::default(), ..settings.clone() }
 }
 
-impl Written<'_> {
+impl ReadBack<'_> {
     /// Reads a file, or the folder of a model of NNEF.
     ///
     /// # Errors
@@ -136,7 +141,7 @@ pub(crate) enum Labels<'l> {
 type Inputs = Vec<(String, Option<DType>)>;
 
 /// How the outputs are computed.
-struct Run<'r> {
+struct VerifyRun<'r> {
     seed: u64,
     quantized: bool,
     settings: &'r Settings,
@@ -149,7 +154,7 @@ impl Side {
     ///
     /// It cannot be evaluated.
     pub(crate) fn source(source: Box<dyn Source>, settings: &Settings) -> Result<Side, Refusal> {
-        Side::of(source.reference(settings)?, settings)
+        Side::of(source.reference(&sharing(settings))?, settings)
     }
 
     fn of(evaluable: Evaluable, settings: &Settings) -> Result<Side, Refusal> {
@@ -222,7 +227,7 @@ impl Side {
     }
 
     /// The outputs on inputs.
-    fn outputs(&mut self, inputs: &[(String, Tensor)], run: &Run) -> Result<ModelOutputs, Refusal> {
+    fn outputs(&mut self, inputs: &[(String, Tensor)], run: &VerifyRun) -> Result<ModelOutputs, Refusal> {
         match self {
             Side::Graph(backing, graph) => {
                 let sources = backing.sources().clone();
@@ -250,7 +255,7 @@ fn evaluated(
     mut values: Values,
     (sources, graph): (&Sources, &Graph),
     inputs: &[(String, Tensor)],
-    run: &Run,
+    run: &VerifyRun,
 ) -> Result<ModelOutputs, Refusal> {
     values.seed = Some(run.seed);
     let quantizations = std::mem::replace(&mut values.quantizations, Ok(Default::default()));
@@ -268,7 +273,7 @@ fn outputs_of_written(
     (source, written): (&mut Side, &mut Side),
     labels: Labels,
     inputs: &[(String, Tensor)],
-    run: &Run,
+    run: &VerifyRun,
 ) -> Result<ModelOutputs, Refusal> {
     let (Labels::Source(flat), Side::Graph(backing, graph)) = (labels, &mut *written) else {
         return written.outputs(inputs, run);
@@ -368,7 +373,7 @@ pub(crate) fn verify(
     progress::enter(Phase::Evaluating);
     let pairs = Pairs::new(source.inputs(), written.inputs());
     let inputs = inputs((source, written), &pairs, (given, seed), settings)?;
-    let run = Run { seed, quantized: matches!(labels, Labels::Own), settings };
+    let run = VerifyRun { seed, quantized: matches!(labels, Labels::Own), settings };
     let mut found = outputs_of_written((source, written), labels, &pairs.for_written(&inputs), &run)?;
     // If the number of trips of a network depends on data, the graph has a further output that states whether the trip
     // limit sufficed. If it did not, the network may run forever.

@@ -5,7 +5,7 @@ use rustc_hash::FxBuildHasher;
 
 pub(crate) use super::ast::Element;
 use super::ast::{Ast, TypeSpec, TypeSpecId};
-use crate::core::known::Numbers;
+use crate::core::wanted::WantedNumbers;
 use crate::graph::Primitive;
 use crate::room::with_stack;
 
@@ -215,14 +215,14 @@ impl Types {
     }
 
     /// What arguments of a type without tensors consist of: numbers in arrays or tuples.
-    pub(crate) fn numbers(&self, mut ty: Type) -> Numbers {
+    pub(crate) fn numbers(&self, mut ty: Type) -> WantedNumbers {
         let mut depth = 0u8;
         loop {
             ty = match ty {
                 Type::Array(array) => self.item(array),
                 Type::Tuple(tuple) => self.items(tuple).first().copied().unwrap_or(Type::Unknown),
-                Type::Primitive(primitive) => return Numbers { of: Some(primitive), depth },
-                _ => return Numbers { of: None, depth },
+                Type::Primitive(primitive) => return WantedNumbers { of: Some(primitive), depth },
+                _ => return WantedNumbers { of: None, depth },
             };
             depth = depth.saturating_add(1);
         }

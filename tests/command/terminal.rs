@@ -8,7 +8,8 @@ use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Output, Stdio};
 
-use crate::common::command::{fast, messages};
+// The program that is built with the tests is slow enough to show its progress.
+use crate::common::command::{call, feed, messages};
 
 /// Clears the screen; a second way to say so in one character; deletes; turns the text around.
 const STRANGE: &str = "a\u{1b}[2Jb\u{9b}c\u{7f}d\u{202e}e";
@@ -21,13 +22,13 @@ fn document() -> String {
 }
 
 fn command(args: &[&str]) -> Command {
-    let mut command = fast::call(args).command();
+    let mut command = call(args).command();
     command.stdin(Stdio::piped());
     command
 }
 
 fn run(args: &[&str], stdin: &str) -> Output {
-    fast::feed(args, stdin)
+    feed(args, stdin)
 }
 
 /// What a terminal gets on standard output and standard error.

@@ -35,6 +35,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E0627", "needs literals that strict checks refuse: tests/laws/mutated.rs"),
     ("E0413", "only documents of registries have it"),
     ("E1307", "needs an option"),
+    ("E1312", "needs an option"),
     ("E0811", "ten million operations"),
     ("E0812", "ten million items"),
     ("E0813", "a gigabyte of values"),

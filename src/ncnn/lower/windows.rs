@@ -119,10 +119,10 @@ fn plain(line: &LayerLine) -> Lowered<()> {
 }
 
 /// Settings of torch for windows of planes, by name, and the padding before and behind each axis.
-type Columns = (Vec<(&'static str, String)>, Vec<(i64, i64)>);
+type PlaneWindows = (Vec<(&'static str, String)>, Vec<(i64, i64)>);
 
 /// The settings of torch for windows of planes, and the padding that is given.
-fn columns(line: &LayerLine) -> Lowered<Columns> {
+fn columns(line: &LayerLine) -> Lowered<PlaneWindows> {
     let axes = [HEIGHT, WIDTH];
     let pair = |names: [&str; 2]| Ok(format!("({},{})", line.integer(names[0])?, line.integer(names[1])?));
     let settings = vec![

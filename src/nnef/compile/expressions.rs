@@ -220,8 +220,8 @@ impl Compiler<'_, '_> {
         match self.pushed_constants().and_then(|[left, right]| arithmetic::of_numbers(op, left, right)) {
             Some(value) => self.replace(2, value, at),
             None => {
-                let join = self.joins(op, lhs, rhs);
-                self.emit(if join { Instr::Join(op) } else { Instr::Binary(op) }, at);
+                let arrays = self.joins(op, lhs, rhs);
+                self.emit(Instr::Binary { op, arrays }, at);
             }
         }
     }

@@ -107,8 +107,10 @@ fn distances(line: &mut Line) -> Lowered<Vec<TensorId>> {
 
 /// The products of two vectors with a matrix between them for each result, plus a bias.
 fn bilinear(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor(line.key_of(&["input1", "input"]))?;
-    let y = line.tensor(line.key_of(&["input2", "input1", "other"]))?;
+    // By name they are `input1` and `input2`, by position `input` and `input1`.
+    let second = line.key_of(&["input2", "input1", "other"]);
+    let first = if second == "input2" { line.key_of(&["input1", "input"]) } else { "input" };
+    let (x, y) = (line.tensor(first)?, line.tensor(second)?);
     let (weight, bias) = (line.data("weight")?, line.weights("bias")?);
     let (own, other, extents) = (line.extents(x)?, line.extents(y)?, line.extents(weight)?);
     let &[outputs, first, second] = &extents[..] else { return Err(Refusal::UNFIT) };
