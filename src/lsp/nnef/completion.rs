@@ -19,10 +19,19 @@ enum DocumentPlace<'t> {
     Top,
     /// In a directive, after its first word if there is one.
     Directive(Option<&'t str>),
-    /// In an expression; with the operation that is called around it, and the parameters that the call names already.
-    Expression(Option<(&'t str, BTreeSet<&'t str>)>),
+    /// In an expression; with the operation that is called around it, and what the call gives already.
+    Expression(Option<(&'t str, Given<'t>)>),
     /// Where nothing is proposed: declarations, left sides.
     Other,
+}
+
+/// The arguments that a call gives before a position.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Given<'t> {
+    /// How many are given by position.
+    positions: usize,
+    /// Those that are named.
+    names: BTreeSet<&'t str>,
 }
 
 /// The proposals at an offset.
@@ -95,16 +104,16 @@ fn directives(first: Option<&str>) -> Vec<Proposal> {
 }
 
 /// Parameters of the call around the position, locals, and operations.
-fn expressions(of: &NnefText, words: &WordsBefore, call: Option<(&str, BTreeSet<&str>)>) -> Vec<Proposal> {
+fn expressions(of: &NnefText, words: &WordsBefore, call: Option<(&str, Given)>) -> Vec<Proposal> {
     let names = of.document.names();
     let declared = declarations(&of.document);
     let mut found = Vec::new();
     if let Some((operation, given)) = call
         && let Some(declared) = names.get(operation).and_then(|name| declared.get(&name))
     {
-        for param in &declared.fragment.params {
+        for param in declared.fragment.params.iter().skip(given.positions) {
             let label = names.text(param.name.name);
-            if !given.contains(label) {
+            if !given.names.contains(label) {
                 found.push(Proposal {
                     label: label.to_owned(),
                     kind: ProposalKind::Parameter,
@@ -216,17 +225,19 @@ impl<'t> WordsBefore<'t> {
         (self.kind(name) == Some(Ident)).then(|| self.word(name))
     }
 
-    /// The parameters that a call names so far.
-    fn given(&self, bracket: usize) -> BTreeSet<&'t str> {
-        use TokenKind::{Assign, Ident, LBrace, LBracket, LParen, RBrace, RBracket, RParen};
-        let (mut depth, mut given) = (0, BTreeSet::new());
+    /// The arguments that a call gives so far. One that is not ended by a comma is being written.
+    fn given(&self, bracket: usize) -> Given<'t> {
+        use TokenKind::{Assign, Comma, Ident, LBrace, LBracket, LParen, RBrace, RBracket, RParen};
+        let (mut depth, mut given, mut named) = (0, Given::default(), false);
         for at in bracket + 1..self.len() {
             match self.kind(at) {
                 Some(LParen | LBracket | LBrace) => depth += 1,
                 Some(RParen | RBracket | RBrace) => depth -= 1,
                 Some(Ident) if depth == 0 && self.kind(at + 1) == Some(Assign) => {
-                    given.insert(self.word(at));
+                    given.names.insert(self.word(at));
+                    named = true;
                 }
+                Some(Comma) if depth == 0 => given.positions += usize::from(!std::mem::take(&mut named)),
                 _ => {}
             }
         }

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::declaration::{Declaration, declarations};
 use crate::Document;
 use crate::graph::scan;
+use crate::graph::standard::SYMBOL;
 use crate::lsp::symbols::{Home, Symbol, SymbolId, SymbolIndex, SymbolKind};
 use crate::nnef::ast::{Ast, Body, Call, Expr, ExprId, Fragment, GraphDecl, Ident, ListRange};
 use crate::nnef::document::ModuleId;
@@ -97,6 +98,11 @@ impl<'d> NnefNames<'d> {
     /// The dimension symbols that directives declare.
     fn extents(&mut self) {
         for extension in &self.document.main().extensions {
+            let declares = |name: &&str| *name == SYMBOL;
+            let first = extension.words.first().map(|word| self.document.names().text(word.name));
+            if first.filter(declares).is_none() {
+                continue;
+            }
             for word in extension.words.get(1..).unwrap_or_default() {
                 let symbol = Symbol {
                     name: self.text(word.name),
