@@ -74,7 +74,13 @@ def test_exit_statuses_of_the_command(examples: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 @pytest.mark.parametrize("words", [[command(), "-"], [sys.executable, "-m", "nnef_flatten", "-"]])
 def test_signals_end_the_command(words: list[str]) -> None:
-    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    # A shell has what runs in the background ignore the signal, which stays so.
+    process = subprocess.Popen(
+        words,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)

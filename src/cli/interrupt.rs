@@ -59,13 +59,14 @@ pub(super) fn settle() -> Held {
     temporary::hold()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
-    use super::*;
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-
+    #[cfg(unix)]
     #[test]
     fn what_is_ignored_stays_ignored() {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+        let ending = super::ending;
         assert_eq!(ending(Some(0)), [SIGINT, SIGTERM, SIGHUP]);
         assert_eq!(ending(Some(1)), [SIGINT, SIGTERM], "the first bit is that of SIGHUP");
         assert_eq!(ending(Some(2)), [SIGTERM, SIGHUP]);

@@ -297,6 +297,15 @@ impl<'g> GraphHashes<'g> {
         }
     }
 
+    /// Whether an operation has tensors among its arguments.
+    pub(super) fn has_operands(&self, operation: usize) -> bool {
+        let mut found = false;
+        each_argument(self.graph, &self.graph.operations[operation], |_, operand| {
+            operand.each_tensor(&mut |_| found = true)
+        });
+        found
+    }
+
     /// The tensors among the arguments of an operation, in their order.
     pub(super) fn slots(&self, operation: &Operation, slots: &mut Vec<OperandPlace>) {
         slots.clear();

@@ -41,9 +41,10 @@ pub(super) fn of(hashes: &[GraphHashes; 2]) -> Matching {
     matching.pair_by(hashes, |of, i| mixed(of.label[i], of.hint[i]));
     spread.spread(&mut matching, |of, i| of.kind[i]);
     matching.pair_by(hashes, |of, i| of.hint[i]);
-    matching.align(hashes, |of, i| of.label[i]);
+    matching.align(hashes, |of, i| Some(of.label[i]));
     spread.spread(&mut matching, |of, i| of.kind[i]);
-    matching.align(hashes, |of, i| of.kind[i]);
+    // Constants that share nothing but their kind are not one that has changed.
+    matching.align(hashes, |of, i| of.has_operands(i).then(|| of.kind[i]));
     matching
 }
 
@@ -112,15 +113,15 @@ impl Matching {
         pairs.into_iter().for_each(|(a, b)| self.pair(a, b));
     }
 
-    /// Pairs what is left in its order.
-    fn align(&mut self, hashes: &[GraphHashes; 2], key: impl Fn(&GraphHashes, usize) -> u64) {
+    /// Pairs what is left and has a key in its order.
+    fn align(&mut self, hashes: &[GraphHashes; 2], key: impl Fn(&GraphHashes, usize) -> Option<u64>) {
         if self.is_done() {
             return;
         }
-        let left: [Vec<usize>; 2] = [0, 1].map(|side| self.alone(side).collect());
-        let [a, b] = [0, 1].map(|side| left[side].iter().map(|i| key(&hashes[side], *i)).collect::<Vec<u64>>());
+        let keyed = |side: usize| self.alone(side).filter_map(|i| Some((i, key(&hashes[side], i)?))).unzip();
+        let [(left_a, a), (left_b, b)]: [(Vec<usize>, Vec<u64>); 2] = [0, 1].map(keyed);
         for (i, j) in align::common(&a, &b) {
-            self.pair(left[0][i], left[1][j]);
+            self.pair(left_a[i], left_b[j]);
         }
     }
 

@@ -349,6 +349,12 @@ fn inputs(
     let made = match source.random(given, settings)? {
         Some(made) => made,
         None => {
+            let has_input =
+                |(name, _): &&(String, Tensor)| source.inputs().into_iter().any(|(input, _)| input == *name);
+            if let Some((name, _)) = given.0.iter().find(|given| !has_input(given)) {
+                let message = format!("the network has no input `{name}`");
+                return Err(refused(source.sources(), Diagnostic::new(Code::LoopInput, Location::default(), message)));
+            }
             // What was written has the shapes that the network leaves open.
             let made = written.random((&pairs.for_written(given.0), given.1), settings)?.unwrap_or_default();
             let from = |(name, value)| Some((pairs.to_source.get(&name)?.clone(), value));

@@ -265,7 +265,7 @@ pub const TRIALS: &[Trial] = &[
     trial(FLATTEN, "--max-items", "1").with("--fold").on(WEIGHTS),
     trial(FLATTEN, "--max-work", "1").with("--fold"),
     trial(FLATTEN, "--max-items", "1").with("--verify").on(VERIFIED),
-    trial(FLATTEN, "--max-work", "1").with("--verify").on(VERIFIED),
+    trial(FLATTEN, "--max-work", "1").with("--verify").on(LOWERED),
     trial(FMT, "--max-ops", "1").on(STREAMS),
     trial(FMT, "--max-depth", "1").on(STREAMS),
     trial(FMT, "--max-length", "1").on(STREAMS),

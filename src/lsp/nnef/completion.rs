@@ -20,14 +20,14 @@ enum DocumentPlace<'t> {
     /// In a directive, after its first word if there is one.
     Directive(Option<&'t str>),
     /// In an expression; with the operation that is called around it, and what the call gives already.
-    Expression(Option<(&'t str, Given<'t>)>),
+    Expression(Option<(&'t str, GivenArguments<'t>)>),
     /// Where nothing is proposed: declarations, left sides.
     Other,
 }
 
 /// The arguments that a call gives before a position.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Given<'t> {
+struct GivenArguments<'t> {
     /// How many are given by position.
     positions: usize,
     /// Those that are named.
@@ -104,7 +104,7 @@ fn directives(first: Option<&str>) -> Vec<Proposal> {
 }
 
 /// Parameters of the call around the position, locals, and operations.
-fn expressions(of: &NnefText, words: &WordsBefore, call: Option<(&str, Given)>) -> Vec<Proposal> {
+fn expressions(of: &NnefText, words: &WordsBefore, call: Option<(&str, GivenArguments)>) -> Vec<Proposal> {
     let names = of.document.names();
     let declared = declarations(&of.document);
     let mut found = Vec::new();
@@ -226,9 +226,9 @@ impl<'t> WordsBefore<'t> {
     }
 
     /// The arguments that a call gives so far. One that is not ended by a comma is being written.
-    fn given(&self, bracket: usize) -> Given<'t> {
+    fn given(&self, bracket: usize) -> GivenArguments<'t> {
         use TokenKind::{Assign, Comma, Ident, LBrace, LBracket, LParen, RBrace, RBracket, RParen};
-        let (mut depth, mut given, mut named) = (0, Given::default(), false);
+        let (mut depth, mut given, mut named) = (0, GivenArguments::default(), false);
         for at in bracket + 1..self.len() {
             match self.kind(at) {
                 Some(LParen | LBracket | LBrace) => depth += 1,
