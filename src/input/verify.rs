@@ -349,9 +349,7 @@ fn inputs(
     let made = match source.random(given, settings)? {
         Some(made) => made,
         None => {
-            let has_input =
-                |(name, _): &&(String, Tensor)| source.inputs().into_iter().any(|(input, _)| input == *name);
-            if let Some((name, _)) = given.0.iter().find(|given| !has_input(given)) {
+            if let Some((name, _)) = given.0.iter().find(|(name, _)| !pairs.source.contains_key(name)) {
                 let message = format!("the network has no input `{name}`");
                 return Err(refused(source.sources(), Diagnostic::new(Code::LoopInput, Location::default(), message)));
             }

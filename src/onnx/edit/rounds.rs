@@ -38,10 +38,10 @@ pub(crate) fn fold(
     expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));
     cut(model, Location::new(file, Span::default()), options)?;
     let budget = Budget::new(limits);
-    let early = settled(model, (file, places), (stores, &budget), early)?;
+    settled(model, (file, places), (stores, &budget), &early)?;
     if options.max_trips.is_some() {
         let bounded = early.with(|early| early.max_trips = options.max_trips);
-        settled(model, (file, places), (stores, &budget), bounded)?;
+        settled(model, (file, places), (stores, &budget), &bounded)?;
     }
     unused::remove(model);
     let last = options.clone().with(|options| options.internal.is_folded = true);
@@ -49,19 +49,19 @@ pub(crate) fn fold(
     Ok(found)
 }
 
-/// Computes what is known and expands the control flow that it decides, until nothing changes. Returns the options.
+/// Computes what is known and expands the control flow that it decides, until nothing changes.
 fn settled(
     model: &mut ModelProto,
     (file, places): (FileId, &Places),
     (stores, budget): (&Stores, &Budget),
-    options: Options,
-) -> Result<Options, Diagnostics> {
+    options: &Options,
+) -> Result<(), Diagnostics> {
     for _ in 0..ROUNDS {
-        let computed = constants(model, (stores, budget), &options);
-        let (_, expanded) = expand_control(model, file, places, &options)?;
+        let computed = constants(model, (stores, budget), options);
+        let (_, expanded) = expand_control(model, file, places, options)?;
         if !computed && !expanded {
             break;
         }
     }
-    Ok(options)
+    Ok(())
 }
