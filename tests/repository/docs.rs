@@ -166,6 +166,11 @@ mod commands {
         for (row, (name, given)) in rows.iter().zip(NOTATIONS) {
             assert!(row[1].starts_with(&format!("[{name}]")), "{row:?}");
             for (column, cell) in columns.iter().zip(&row[2..]) {
+                let input = *given.last().unwrap();
+                if column == "`check`, `diff`" {
+                    let done = [run(&["check", input]), run(&["diff", input, input])];
+                    assert!(cell == "yes" && done.iter().all(|done| done.status.success()), "{name}: {done:?}");
+                }
                 let outputs: &[&str] = match column.as_str() {
                     "ONNX" => &["onnx"],
                     "NNEF" => &["nnef"],
