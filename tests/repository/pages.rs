@@ -360,6 +360,20 @@ fn people_from_onnxsim_find_ten_tasks() {
     }
 }
 
+/// Commands run as the consoles of all pages do; what is written in other languages runs where its page is named.
+#[test]
+fn examples_of_pages_run() {
+    let places = [("```rust", read("src/lib.rs")), ("```python", read("python/tests/test_docs.py"))];
+    for name in pages() {
+        let text = read(&name);
+        for (fence, place) in &places {
+            let runs = text.lines().all(|line| line != *fence) || place.contains(&name);
+            assert!(runs, "{name}: its {fence} are not tested");
+        }
+        assert!(!text.contains("```sh\nnnef-flatten "), "{name}: show the command in a console, with what it writes");
+    }
+}
+
 #[test]
 fn figures_of_the_readme_are_those_that_were_measured() {
     let readme = read("README.md");
