@@ -44,7 +44,7 @@ const TASKS: &[Task] = &[
         wants: "--save-as-external-data",
         links: &["docs/README.md", "onnx-files.md"],
         heading: "External data",
-        says: "-o flat/",
+        says: "-o target/flat-heads/",
     },
     Task {
         wants: "onnxsim.simplify(model)",
