@@ -142,3 +142,8 @@ pub fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagn
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The examples of the page on the library.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+struct Library;

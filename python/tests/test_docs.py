@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import re
 from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MODULES = ["nnef_flatten", "nnef_flatten._api", "nnef_flatten._findings", "nnef_flatten._graph"]
 
@@ -24,6 +26,17 @@ def test_examples_of_the_page_run() -> None:
     pytest.importorskip("numpy")
     pytest.importorskip("onnx")
     pytest.importorskip("nnef")
-    page = Path(__file__).resolve().parents[2] / "docs/python.md"
-    done = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS)
+    done = doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False, optionflags=FLAGS)
     assert done.attempted > 10 and done.failed == 0
+
+
+def test_examples_of_the_readme_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    (tmp_path / "target").mkdir()
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+    assert blocks
+    for block in blocks:
+        exec(block, {})  # the text is that of this repository
+    assert (tmp_path / "target/heads.onnx").stat().st_size > 0

@@ -38,6 +38,10 @@ fn pictures_are_as_recorded() {
     let svg = text(&["--to", "svg", "examples/repeat.nnef"]);
     roxmltree::Document::parse(&svg).unwrap();
     recorded("docs/repeat.svg", &svg);
+    // What README shows: a model as it is, and flat.
+    let heads = "examples/onnx/heads.onnxtxt";
+    recorded("docs/heads-before.svg", &text(&["--to", "svg", "--lower", "none", heads]));
+    recorded("docs/heads-after.svg", &text(&["--to", "svg", "--set", "batch=4", "--fold", heads]));
     recorded("tests/data/repeat.dot", &text(&["--to", "dot", "examples/repeat.nnef"]));
 }
 

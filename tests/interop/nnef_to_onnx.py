@@ -5,7 +5,7 @@ usage: nnef_to_onnx.py --bin PATH [--count N] [--seed S] [--only OPERATION] [-v]
 
 Each case is a document with one operation and random operands and attributes: those of primitives.py, and further ones
 here for compounds. Its model has to pass onnx.checker with shapes inferred, and to give the numbers of the evaluator. Each
-row of the table of rules in docs/onnx.md has cases, but those that are refused, which have to be refused. Then whole models
+row of the table of rules in docs/nnef-to-onnx.md has cases, but those that are refused, which have to be refused. Then whole models
 below --models are translated and, where `io.npz` lies beside them, run. Needs the packages numpy, onnx, onnxruntime.
 """
 import argparse, collections, json, os, pathlib, re, shutil, struct, subprocess, sys, tempfile
@@ -281,9 +281,9 @@ def check(binary, folder, made):
 
 def rules():
     """The rows of the table of rules: names, and whether they are refused."""
-    section = (HERE / "docs/onnx.md").read_text().partition("\n## From NNEF\n")[2].partition("\n## ")[0]
+    section = (HERE / "docs/nnef-to-onnx.md").read_text().partition("\n## Rules\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \| [^|]*\|$", section, re.M)
-    assert rows, "docs/onnx.md has no table of rules"
+    assert rows, "docs/nnef-to-onnx.md has no table of rules"
     return {name: what.startswith("refused") for name, what in rows}
 
 

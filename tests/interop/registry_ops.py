@@ -19,7 +19,7 @@ except (ImportError, OSError) as error:
 
 from practice import apart
 
-# What has no translation to ONNX; see docs/onnx.md.
+# What has no translation to ONNX; see docs/nnef-to-onnx.md.
 UNTRANSLATED = ("grid_sample bicubic border",)
 REGISTRIES = ("tract_core", "tract_transformers", "tract_onnx", "tract_extra")
 

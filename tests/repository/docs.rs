@@ -6,42 +6,6 @@ use std::path::Path;
 
 use nnef_flatten::diagnostics::{Code, Severity};
 
-const PAGES: &[&str] = &[
-    "README.md",
-    "CHANGELOG.md",
-    "SECURITY.md",
-    "docs/architecture.md",
-    "docs/ci.md",
-    "docs/command.md",
-    "docs/decisions.md",
-    "docs/decisions-shapes.md",
-    "docs/diagnostics.md",
-    "docs/diff.md",
-    "docs/dialects.md",
-    "docs/editor.md",
-    "docs/evaluation.md",
-    "docs/layouts.md",
-    "docs/library.md",
-    "docs/loops.md",
-    "docs/matrix.md",
-    "docs/migration.md",
-    "docs/models.md",
-    "docs/ncnn.md",
-    "docs/onnx.md",
-    "docs/peers.md",
-    "docs/performance.md",
-    "docs/pictures.md",
-    "docs/statistics.md",
-    "docs/pnnx.md",
-    "docs/python.md",
-    "docs/releasing.md",
-    "docs/rules.md",
-    "docs/testing.md",
-    "docs/vendor.md",
-    "examples/README.md",
-    "examples/bulk/README.md",
-];
-
 fn page(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
@@ -82,27 +46,14 @@ fn every_accepted_deviation_has_a_row() {
     assert_eq!(found, wanted);
 }
 
-#[test]
-fn links_lead_somewhere() {
-    for name in PAGES {
-        let text = page(name);
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let target = link.split('#').next().unwrap();
-            if !target.is_empty() && !target.starts_with("http") {
-                assert!(folder.parent().unwrap().join(target).exists(), "{name}: {link}");
-            }
-        }
-    }
-}
-
 #[cfg(feature = "cli")]
 mod commands {
-    use super::{PAGES, page};
+    use super::page;
     use std::io::Read;
     use std::process::Stdio;
 
-    use crate::common::command::call;
+    use crate::common::command::{call, run};
+    use crate::pages::pages;
 
     /// A command of a `console` block, and what the page shows of its output.
     struct Shown {
@@ -113,9 +64,9 @@ mod commands {
 
     fn shown() -> Vec<Shown> {
         let mut all: Vec<Shown> = Vec::new();
-        for name in PAGES {
+        for name in pages() {
             let mut open = false;
-            for (i, line) in page(name).lines().enumerate() {
+            for (i, line) in page(&name).lines().enumerate() {
                 if line.starts_with("```") {
                     open = line == "```console";
                 } else if open && let Some(command) = line.strip_prefix("$ ") {
@@ -191,6 +142,53 @@ mod commands {
             first = false;
         }
         open_end || rest.is_empty()
+    }
+
+    /// The rows of README's table of notations: an input of each, and the options that the row names.
+    const NOTATIONS: &[(&str, &[&str])] = &[
+        ("ONNX", &["--set", "batch=4", "--fold", "examples/onnx/heads.onnxtxt"]),
+        ("NNEF", &["examples/model"]),
+        ("PNNX", &["--lower", "all", "examples/pnnx/centre.pnnx.param"]),
+        ("ncnn", &["--lower", "all", "examples/ncnn/edges.param"]),
+        ("networks with loops", &["--unroll", "examples/loops/elman.json"]),
+    ];
+
+    #[test]
+    fn the_table_of_notations_is_true() {
+        let page = page("README.md");
+        let table = page.split("\n| from |").nth(1).unwrap();
+        let (columns, table) = table.split_once('\n').unwrap();
+        let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+        let columns = cells(columns);
+        let rows: Vec<_> = table.lines().skip(1).take_while(|line| line.starts_with('|')).map(cells).collect();
+        assert_eq!(rows.len(), NOTATIONS.len());
+        let folder = tempfile::tempdir().unwrap();
+        for (row, (name, given)) in rows.iter().zip(NOTATIONS) {
+            assert!(row[1].starts_with(&format!("[{name}]")), "{row:?}");
+            for (column, cell) in columns.iter().zip(&row[2..]) {
+                if column == "`check`, `diff`" {
+                    // Neither changes a model, so that they do not fold.
+                    let taken: Vec<&str> = given.iter().copied().filter(|word| *word != "--fold").collect();
+                    let done = [
+                        run(&[&["check"], &taken[..]].concat()),
+                        run(&[&["diff", taken.last().unwrap()], &taken[..]].concat()),
+                    ];
+                    assert!(cell == "yes" && done.iter().all(|done| done.status.success()), "{name}: {done:?}");
+                }
+                let outputs: &[&str] = match column.as_str() {
+                    "ONNX" => &["onnx"],
+                    "NNEF" => &["nnef"],
+                    "PNNX" => &["pnnx.param"],
+                    "JSON, pictures, pages" => &["json", "svg", "html"],
+                    _ => continue,
+                };
+                for output in outputs {
+                    let path = folder.path().join(format!("result.{output}"));
+                    let done = run(&[&["-q", "-o", path.to_str().unwrap()], *given].concat());
+                    assert_eq!(done.status.success(), cell == "yes", "{name} to {output}: {cell}, {done:?}");
+                }
+            }
+        }
     }
 
     #[test]

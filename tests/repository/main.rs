@@ -6,6 +6,7 @@ mod architecture;
 mod common;
 mod crates;
 mod docs;
+mod pages;
 mod patches;
 mod steps;
 mod workloads;

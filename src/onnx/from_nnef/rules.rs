@@ -1,5 +1,5 @@
 //! The translation of each NNEF operation to ONNX: by the dictionary, with functions where a formula is not enough.
-//! `docs/onnx.md` has the same table.
+//! `docs/nnef-to-onnx.md` has the same table.
 
 use super::call::{TranslatedCall, Translation};
 use super::value::ModelValue;
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_documentation_has_the_rules() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/onnx.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/nnef-to-onnx.md");
         let text = std::fs::read_to_string(path).unwrap();
         let start = text.find("| NNEF | ONNX |").unwrap_or(text.len());
         let end = text[start..].find("\n\n").map_or(text.len(), |end| start + end + 1);

@@ -35,7 +35,7 @@ fn documented() -> String {
 
 #[test]
 fn the_documentation_has_the_operators() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/onnx.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/onnx-types.md");
     let text = std::fs::read_to_string(path).unwrap();
     let start = text.find(HEADER).unwrap_or(text.len());
     let end = text[start..].find("\n\n").map_or(text.len(), |end| start + end + 1);

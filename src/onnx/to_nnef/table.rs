@@ -235,9 +235,9 @@ mod tests {
             let how = if row.how.is_empty() { meant(row.name) } else { row.how.to_owned() };
             writeln!(table, "| `{}` | {how} |", row.name).unwrap();
         }
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/onnx.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/onnx-to-nnef.md");
         let text = std::fs::read_to_string(path).unwrap();
-        assert!(text.contains(&table), "docs/onnx.md lacks the table:\n{table}");
+        assert!(text.contains(&table), "docs/onnx-to-nnef.md lacks the table:\n{table}");
     }
 
     #[test]
