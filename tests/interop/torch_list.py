@@ -742,3 +742,14 @@ GROUPS = {
     "tied": TIED,
     "function": [(name, functools.partial(Of, function), inputs) for name, function, inputs in FUNCTIONS],
 }
+
+#: What shows in the file of a network that pnnx wrote another network than the one that it was given, and why; only
+#: where its own program cannot be run, or does not tell.
+FAULTS_OF_PNNX = {
+    "torchvision.swin_v2": (r"aten::zero .*\nF\.linear .*=\(12\)f32 .*=\(4,16,36\)f32",
+                            "a part of the bias that is set to 0 in place stands for the whole bias"),
+    "function.div_modes": (r"expr=floor_divide\(@0,@1\)", "a quotient that is truncated is written as one that is rounded down"),
+    "function.round_decimals": (r"expr=round\(@0\)", "the number of decimals is lost"),
+    "tied.tied_convolution_and_back": (r"pnnx\.Attribute .* 1 @data.*\nnn\.ConvTranspose2d +\S+ +1 1 1 2",
+                                       "the tied weight is the input, and the first convolution is lost"),
+}
