@@ -16,6 +16,7 @@ mod lengths;
 mod line;
 mod linear;
 mod logic;
+mod losses;
 mod moves;
 mod norms;
 mod order;
@@ -70,6 +71,7 @@ fn table() -> impl Iterator<Item = &'static LoweringRow> {
         moves::ROWS,
         diagonals::ROWS,
         lengths::ROWS,
+        losses::ROWS,
         vectors::ROWS,
         fourier::ROWS,
         spectra::ROWS,
@@ -188,6 +190,8 @@ const TABLE: &[LoweringRow] = &[
     (&["torch.amin"], By(|line| reductions::reduce(line, "min_reduce"))),
     (&["torch.max"], By(|line| reductions::extreme(line, ["maximum", "max_reduce", "argmax_reduce"]))),
     (&["torch.min"], By(|line| reductions::extreme(line, ["minimum", "min_reduce", "argmin_reduce"]))),
+    (&["torch.aminmax"], By(reductions::extremes)),
+    (&["torch.count_nonzero"], By(reductions::count)),
     (&["torch.var"], By(|line| reductions::variance(line, false))),
     (&["torch.std"], By(|line| reductions::variance(line, true))),
     (&["torch.logsumexp"], By(reductions::log_sum_exp)),
@@ -200,6 +204,9 @@ const TABLE: &[LoweringRow] = &[
     (&["torch.unsqueeze"], By(shaping::unsqueeze)),
     (&["torch.cat"], By(shaping::cat)),
     (&["torch.stack"], By(shaping::stack)),
+    (&["torch.vstack"], By(|line| shaping::beside(line, 0))),
+    (&["torch.hstack"], By(|line| shaping::beside(line, 1))),
+    (&["torch.dstack"], By(|line| shaping::beside(line, 2))),
     (
         &["torch.chunk", "torch.unsafe_chunk", "torch.split", "torch.unsafe_split", "torch.tensor_split"],
         By(shaping::split),

@@ -23,6 +23,11 @@ BINARY = ("add", "sub", "mul", "div", "maximum", "minimum", "pow")
 SIZE = 6
 
 
+def converter():
+    """The path of the program of the package pnnx."""
+    return str(pathlib.Path(importlib.util.find_spec("pnnx").origin).parent / "pnnx")
+
+
 def expression(depth):
     """The text of a random expression."""
     if depth == 0 or random.random() < 0.15:
@@ -41,7 +46,7 @@ def call(*command, cwd=None):
     return done.stdout
 
 
-def compare(program, converter, folder, text):
+def compare(program, folder, text):
     """Whether both ways agree; none where pnnx does not make one expression of it."""
     arity = 1 + max(int(part[0]) for part in text.split("@")[1:])
     inputs = numpy.float32(numpy.random.uniform(0.25, 2.0, (arity, SIZE)))
@@ -51,7 +56,7 @@ def compare(program, converter, folder, text):
     (folder / "m.onnxtxt").write_text(call(program, "expr", "--to", "onnxtxt", *shapes, "--", text))
     call(program, str(folder / "m.onnxtxt"), "-o", str(folder / "m.onnx"))
     (folder / "m.pnnx.param").unlink(missing_ok=True)
-    subprocess.run([converter, "m.onnx"], cwd=folder, capture_output=True, timeout=120)
+    subprocess.run([converter(), "m.onnx"], cwd=folder, capture_output=True, timeout=120)
     param = folder / "m.pnnx.param"
     if not param.exists() or param.read_text().count("pnnx.Expression") != 1:
         return None
@@ -76,8 +81,6 @@ def main():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--count", type=int, default=25)
     options = parser.parse_args()
-    package = importlib.util.find_spec("pnnx")
-    converter = str(pathlib.Path(package.origin).parent / "pnnx")
     program = str(pathlib.Path(options.bin).resolve())
     random.seed(7)
     numpy.random.seed(7)
@@ -85,7 +88,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(options.count * 3):
             text = expression(4)
-            if "@" in text and text[0] != "@" and compare(program, converter, pathlib.Path(folder), text):
+            if "@" in text and text[0] != "@" and compare(program, pathlib.Path(folder), text):
                 agree += 1
             if agree == options.count:
                 break

@@ -11,6 +11,7 @@ pub(super) const ROWS: &[LoweringRow] = &[
     (&["torch.diag"], By(diag)),
     (&["torch.diagonal"], By(|line| diagonal(line, ["offset", "dim1", "dim2"], Some([0, 1])))),
     (&["torch.linalg.diagonal"], By(|line| diagonal(line, ["offset", "dim1", "dim2"], Some([-2, -1])))),
+    (&["torch.diag_embed"], By(embedded)),
     (&["torch.trace"], By(trace)),
 ];
 
@@ -38,6 +39,25 @@ fn diag(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let row = line.spaced((2, 0), (offset, 1, size))?;
     let is_own = line.add("eq", vec![Value::Tensor(row), Value::Tensor(all)])?;
     Ok(vec![line.select_as(of, is_own, [ExpandedItem::Tensor(column), zero()])?])
+}
+
+/// Matrices, along the last two axes, whose diagonals are the items of the last axis.
+fn embedded(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let x = line.tensor("input")?;
+    let rank = line.rank(x)?;
+    let (first, second) = (rank.saturating_sub(1), rank);
+    line.require("offset", line.setting_or("offset", 0i64)? == 0, "0")?;
+    for (key, axis) in [("dim1", first), ("dim2", second)] {
+        let wanted = line.axis(key, rank.saturating_add(1), Some(axis))? == axis;
+        line.require(key, wanted, "one of the last two axes, in their order")?;
+    }
+    let count = extent_of(&line.extents(x)?, first)?;
+    let rows = line.counting((rank.saturating_add(1), first), count)?;
+    let columns = line.counting((rank.saturating_add(1), second), count)?;
+    let is_own = line.add("eq", vec![Value::Tensor(rows), Value::Tensor(columns)])?;
+    let items = line.with_axes(x, vec![first])?;
+    let of = line.primitive(x)?;
+    Ok(vec![line.select_as(of, is_own, [ExpandedItem::Tensor(items), ExpandedItem::Literal(Literal::Int(0))])?])
 }
 
 /// The items of a plane whose places differ by an offset, along a new last axis.

@@ -14,6 +14,7 @@ use crate::pnnx::tokens::Literal;
 
 pub(super) const ROWS: &[LoweringRow] = &[
     (&["torch.gather"], By(gather)),
+    (&["torch.take_along_dim"], By(take_along)),
     (&["torch.index_select"], By(index_select)),
     (&["torch.take"], By(take)),
     (&["Tensor.index"], By(index)),
@@ -52,6 +53,12 @@ impl Line<'_> {
         }
     }
 
+    /// All items of a tensor, in one row.
+    fn flat(&mut self, x: TensorId) -> Lowered<TensorId> {
+        let count = product(&self.extents(x)?)?;
+        self.reshaped(x, &[count])
+    }
+
     /// An operand that has to be a tensor of integers.
     pub(super) fn indices(&mut self, key: &str) -> Lowered<TensorId> {
         let indices = self.tensor(key)?;
@@ -76,19 +83,51 @@ fn gather(line: &mut Line) -> Lowered<Vec<TensorId>> {
     if shape.len() != extents.len() {
         return Err(Refusal::UNFIT);
     }
-    let mut places = line.scaled(indices, stride(&extents, axis)?)?;
+    gathered(line, (x, &extents), (indices, &shape), axis).map(|y| vec![y])
+}
+
+/// The same after both operands are broadcast along the other axes; without an axis, among all items.
+fn take_along(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (mut x, mut indices) = (line.tensor("input")?, line.indices(line.key_of(&["indices", "other"]))?);
+    if line.optional::<i64>("dim")?.is_none() {
+        (x, indices) = (line.flat(x)?, line.flat(indices)?);
+    }
+    let (mut extents, mut shape) = (line.extents(x)?, line.extents(indices)?);
+    let rank = extents.len();
+    let axis = line.axis("dim", rank as i64, Some(0))?;
+    if shape.len() != rank {
+        return Err(Refusal::UNFIT);
+    }
+    for (place, (own, count)) in extents.iter_mut().zip(&mut shape).enumerate() {
+        if place as i64 != axis {
+            let common = (*own).max(*count);
+            (*own, *count) = (common, common);
+        }
+    }
+    let (x, indices) = (line.expanded(x, &extents)?, line.expanded(indices, &shape)?);
+    gathered(line, (x, &extents), (indices, &shape), axis).map(|y| vec![y])
+}
+
+fn gathered(
+    line: &mut Line,
+    (x, extents): (TensorId, &[i64]),
+    (indices, shape): (TensorId, &[i64]),
+    axis: i64,
+) -> Lowered<TensorId> {
+    let rank = extents.len() as i64;
+    let mut places = line.scaled(indices, stride(extents, axis)?)?;
     for other in (0..rank).filter(|other| *other != axis) {
-        let (own, count) = (extent_of(&extents, other)?, extent_of(&shape, other)?);
+        let (own, count) = (extent_of(extents, other)?, extent_of(shape, other)?);
         if count > own {
             return Err(Refusal::UNFIT);
         }
         if count > 1 {
-            let along = line.spaced((rank, other), (0, stride(&extents, other)?, count))?;
+            let along = line.spaced((rank, other), (0, stride(extents, other)?, count))?;
             places = line.add("add", vec![Value::Tensor(places), Value::Tensor(along)])?;
         }
     }
-    let flat = line.reshaped(x, &[product(&extents)?])?;
-    Ok(vec![line.taken(flat, places, 0)?])
+    let flat = line.flat(x)?;
+    line.taken(flat, places, 0)
 }
 
 fn index_select(line: &mut Line) -> Lowered<Vec<TensorId>> {

@@ -13,6 +13,7 @@ pub(super) const ROWS: &[LoweringRow] = &[
     (&["torch.linalg.norm"], By(linear_norm)),
     (&["F.normalize"], By(normalize)),
     (&["F.pairwise_distance", "nn.PairwiseDistance"], By(distance)),
+    (&["F.cosine_similarity", "nn.CosineSimilarity"], By(cosine)),
     (&["torch.var_mean"], By(|line| with_mean(line, false))),
     (&["torch.std_mean"], By(|line| with_mean(line, true))),
 ];
@@ -73,18 +74,42 @@ fn linear_norm(line: &mut Line) -> Lowered<Vec<TensorId>> {
     norm(line, "ord")
 }
 
-/// The norm of the difference of two operands along the last axis; a number is added to each item of the difference.
 fn distance(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (x, y) = (line.tensor(line.key_of(&["x1", "input"]))?, line.tensor(line.key_of(&["x2", "input1"]))?);
     let order = match line.key_of(&["p", "norm"]) {
         "norm" => line.setting_or("norm", 2.0)?,
         _ => order(line, "p")?,
     };
-    let epsilon: f64 = line.setting_or("eps", 1e-6)?;
+    let epsilon = line.setting_or("eps", 1e-6)?;
+    let (y, axis) = apart(line, (x, y), order, epsilon)?;
+    drop_axes(line, y, vec![axis]).map(|y| vec![y])
+}
+
+/// The norm of the difference of two operands along the last axis, which is kept; a number is added to each item.
+pub(super) fn apart(
+    line: &mut Line,
+    (x, y): (TensorId, TensorId),
+    order: f64,
+    epsilon: f64,
+) -> Lowered<(TensorId, i64)> {
     let difference = line.formula_of(&format!("add(sub(@0,@1),{epsilon:?})"), &[x, y])?;
     let axis = line.rank(difference)?.saturating_sub(1);
-    let y = along(line, difference, order, &[axis])?;
-    drop_axes(line, y, vec![axis]).map(|y| vec![y])
+    Ok((along(line, difference, order, &[axis])?, axis))
+}
+
+/// The product of two vectors along an axis, over that of their norms, which are kept away from 0.
+fn cosine(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (x, y) = (line.tensor(line.key_of(&["x1", "input"]))?, line.tensor(line.key_of(&["x2", "input1"]))?);
+    let epsilon: f64 = line.setting_or("eps", 1e-8)?;
+    let shape = line.broadcast(&[x, y])?;
+    let axis = line.axis("dim", shape.len() as i64, Some(1))?;
+    let (x, y) = (line.expanded(x, &shape)?, line.expanded(y, &shape)?);
+    let products = line.formula_of("mul(@0,@1)", &[x, y])?;
+    let sum = line.add("sum_reduce", vec![Value::Tensor(products), integers([axis])])?;
+    let (x, y) = (along(line, x, 2.0, &[axis])?, along(line, y, 2.0, &[axis])?);
+    let formula = format!("div(@0,mul(maximum(@1,{epsilon:?}),maximum(@2,{epsilon:?})))");
+    let cosine = line.formula_of(&formula, &[sum, x, y])?;
+    drop_axes(line, cosine, vec![axis]).map(|y| vec![y])
 }
 
 /// Divides the operand by its norm along an axis.

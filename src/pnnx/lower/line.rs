@@ -241,13 +241,19 @@ impl Line<'_> {
         expand_items(self.builder, expression, operands, name, at, self.options, self.found)
     }
 
-    /// Adds an expression of the operand with numeric parameters.
-    pub(super) fn text_with(&mut self, text: &str, params: &[(&str, f64)]) -> Lowered<TensorId> {
+    /// A formula in which numeric parameters have their values, or defaults.
+    pub(super) fn with_settings(&self, text: &str, params: &[(&str, f64)]) -> Lowered<String> {
         let mut text = text.to_owned();
         for (key, default) in params {
             let number = self.setting_or(key, *default)?;
             text = text.replace(&format!("%{key}"), &format!("{number:?}"));
         }
+        Ok(text)
+    }
+
+    /// Adds an expression of the operand with numeric parameters.
+    pub(super) fn text_with(&mut self, text: &str, params: &[(&str, f64)]) -> Lowered<TensorId> {
+        let text = self.with_settings(text, params)?;
         let x = self.tensor("input")?;
         self.text(&text, &[ExpandedItem::Tensor(x)])
     }

@@ -18,6 +18,8 @@ pub(super) const ROWS: &[LoweringRow] = &[
     (&["Tensor.unflatten", "torch.unflatten"], By(unflatten)),
     (&["torch.ravel"], By(ravel)),
     (&["Tensor.expand", "torch.broadcast_to"], By(expand)),
+    (&["torch.broadcast_tensors"], By(broadcast)),
+    (&["torch.diff"], By(differences)),
     (&["Tensor.expand_as"], By(expand_as)),
     (&["Tensor.reshape_as", "Tensor.view_as"], By(reshape_as)),
     (&["torch.movedim"], By(move_axes)),
@@ -247,4 +249,32 @@ fn triangle(line: &mut Line, kept: &'static str) -> Lowered<Vec<TensorId>> {
     let of = line.primitive(x)?;
     let zero = ExpandedItem::Literal(Literal::Int(0));
     Ok(vec![line.select_as(of, is_kept, [ExpandedItem::Tensor(x), zero])?])
+}
+
+/// All operands with the shape that they are broadcast to.
+fn broadcast(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let tensors = super::shaping::tensors(line)?;
+    let shape = line.broadcast(&tensors)?;
+    tensors.into_iter().map(|tensor| line.expanded(tensor, &shape)).collect()
+}
+
+/// The differences of neighbours along an axis, or of these differences again.
+fn differences(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let mut x = line.tensor("input")?;
+    let axis = line.axis("dim", line.rank(x)?, Some(-1))?;
+    for (key, is_first) in [("prepend", true), ("append", false)] {
+        if let Some(more) = line.weights(key)? {
+            x = line.concat(if is_first { vec![more, x] } else { vec![x, more] }, axis)?;
+        }
+    }
+    let extent = super::extent_of(&line.extents(x)?, axis)?;
+    let times = line.at_least("n", 0, Some(1))?;
+    line.require("n", times < extent, &format!("an integer below {extent}"))?;
+    for trip in 0..times {
+        let count = extent.saturating_sub(trip);
+        let after = line.section(x, axis, (1, count))?;
+        let before = line.section(x, axis, (0, count.saturating_sub(1)))?;
+        x = line.formula_of("sub(@0,@1)", &[after, before])?;
+    }
+    Ok(vec![x])
 }

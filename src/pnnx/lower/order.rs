@@ -18,6 +18,7 @@ pub(super) const ROWS: &[LoweringRow] = &[
     (&["torch.msort"], By(msort)),
     (&["torch.kthvalue"], By(kth_value)),
     (&["torch.median"], By(median)),
+    (&["torch.quantile"], By(quantile)),
 ];
 
 /// The place of the largest or smallest item along an axis; without one, among all items.
@@ -144,6 +145,28 @@ fn kth_value(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let k = line.at_least("k", 1, None)?;
     line.require("k", k <= extent, &format!("an integer up to {extent}"))?;
     one_rank(line, x, axis, k.saturating_sub(1))
+}
+
+/// A place in the order of items, between two of them.
+fn quantile(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let mut x = line.tensor("input")?;
+    let q: f64 = line.required("q")?;
+    line.require("q", (0.0..=1.0).contains(&q), "a number from 0 to 1")?;
+    line.choice("interpolation", &[("linear", ())], Some(()))?;
+    if line.optional::<i64>("dim")?.is_none() {
+        line.off("keepdim")?;
+        let count = product(&line.extents(x)?)?;
+        x = line.reshaped(x, &[count])?;
+    }
+    let extents = line.extents(x)?;
+    let axis = line.axis("dim", extents.len() as i64, Some(0))?;
+    let last = extent_of(&extents, axis)?.saturating_sub(1);
+    let place = q * last as f64;
+    let first = place.floor() as i64;
+    let mut item = |place: i64| one_rank(line, x, axis, place)?.first().copied().ok_or(Refusal::UNFIT);
+    let (low, high) = (item(first)?, item(first.saturating_add(1).min(last))?);
+    let part = place - place.floor();
+    Ok(vec![line.formula_of(&format!("add(@0,mul(sub(@1,@0),{part:?}))"), &[low, high])?])
 }
 
 /// The lower one of the items in the middle; with an axis, and its place. NaN, which would be the result, is not known

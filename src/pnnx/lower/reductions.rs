@@ -31,16 +31,20 @@ pub(super) fn softmax_of_channels(line: &mut Line) -> Lowered<Vec<TensorId>> {
     Ok(vec![line.add("softmax", vec![Value::Tensor(x), integers([axis])])?])
 }
 
-/// `y - log(sum(exp(y)))` with `y = x - max(x)`, which prevents overflow.
 pub(super) fn log_softmax(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let axis = line.axis("dim", line.rank(x)?, None)?;
+    log_softmax_along(line, x, axis).map(|y| vec![y])
+}
+
+/// `y - log(sum(exp(y)))` with `y = x - max(x)`, which prevents overflow.
+pub(super) fn log_softmax_along(line: &mut Line, x: TensorId, axis: i64) -> Lowered<TensorId> {
     let largest = line.add("max_reduce", vec![Value::Tensor(x), integers([axis])])?;
     let less = line.add("sub", vec![Value::Tensor(x), Value::Tensor(largest)])?;
     let exponential = line.add("exp", vec![Value::Tensor(less)])?;
     let sum = line.add("sum_reduce", vec![Value::Tensor(exponential), integers([axis])])?;
     let log = line.add("log", vec![Value::Tensor(sum)])?;
-    Ok(vec![line.add("sub", vec![Value::Tensor(less), Value::Tensor(log)])?])
+    line.add("sub", vec![Value::Tensor(less), Value::Tensor(log)])
 }
 
 /// A reduction along axes.
@@ -108,6 +112,21 @@ pub(super) fn log_sum_exp(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let sum = line.add("sum_reduce", vec![Value::Tensor(exponential), along()])?;
     let log = line.add("log", vec![Value::Tensor(sum)])?;
     let y = line.add("add", vec![Value::Tensor(log), Value::Tensor(largest)])?;
+    drop_axes(line, y, axes).map(|y| vec![y])
+}
+
+/// The smallest and the largest item along axes.
+pub(super) fn extremes(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    Ok([reduce(line, "min_reduce")?, reduce(line, "max_reduce")?].concat())
+}
+
+/// The number of items that are not 0.
+pub(super) fn count(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let x = line.tensor("input")?;
+    let axes = reduced(line, x)?;
+    let counted = line.truth(x)?;
+    let counted = line.cast(counted, Primitive::Integer)?;
+    let y = line.add("sum_reduce", vec![Value::Tensor(counted), integers(axes.iter().copied())])?;
     drop_axes(line, y, axes).map(|y| vec![y])
 }
 

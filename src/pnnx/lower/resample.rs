@@ -22,17 +22,31 @@ pub(super) fn circular(line: &mut Line, x: TensorId, padding: &[(i64, i64)]) -> 
     Ok(y)
 }
 
+/// Removes the items that negative amounts of padding count, before what is left is padded.
+fn cropped(line: &mut Line, key: &str, x: TensorId, padding: &[(i64, i64)]) -> Lowered<TensorId> {
+    let mut y = x;
+    for (axis, (before, after)) in (0..).zip(padding).filter(|(_, (before, after))| *before < 0 || *after < 0) {
+        let extent = extent_of(&line.extents(x)?, axis)?;
+        let range = 0i64.checked_sub((*before).min(0)).zip(extent.checked_add((*after).min(0)));
+        let range = range.filter(|(begin, end)| begin < end);
+        line.require(key, range.is_some(), "a list of numbers that leave items of each axis")?;
+        y = line.section(y, axis, range.ok_or(Refusal::UNFIT)?)?;
+    }
+    Ok(y)
+}
+
 /// Pads a tensor by a setting with pairs for the axes from the last one on.
 fn padded(line: &mut Line, key: &str, border: &str, value: f64) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let rank = line.rank(x)? as usize;
     let amounts: Vec<i64> = line.required(key)?;
     let fits = amounts.len().is_multiple_of(2) && amounts.len() / 2 <= rank;
-    let expected = "a list with two integers that are not negative for each axis";
-    line.require(key, fits && amounts.iter().all(|amount| *amount >= 0), expected)?;
+    line.require(key, fits, "a list with two integers for each axis")?;
     let mut padding: Vec<(i64, i64)> = amounts.as_chunks().0.iter().map(|[before, after]| (*before, *after)).collect();
     padding.resize(rank, (0, 0));
     padding.reverse();
+    let x = cropped(line, key, x, &padding)?;
+    padding.iter_mut().for_each(|(before, after)| (*before, *after) = ((*before).max(0), (*after).max(0)));
     if border == CIRCULAR {
         let fits = line.extents(x)?.iter().zip(&padding).all(|(extent, (before, after))| before.max(after) <= extent);
         line.require(key, fits, "a list of numbers that are no larger than the extents")?;

@@ -107,6 +107,24 @@ pub(super) fn stack(line: &mut Line) -> Lowered<Vec<TensorId>> {
     joined(line, "stack", 1)
 }
 
+/// Joins tensors along an axis that those of lower rank get first: as columns, rows or planes.
+pub(super) fn beside(line: &mut Line, axis: i64) -> Lowered<Vec<TensorId>> {
+    let mut parts = tensors(line)?;
+    for part in &mut parts {
+        let extents = line.extents(*part)?;
+        let shape = match (&extents[..], axis) {
+            ([count], 0) => vec![1, *count],
+            ([count], 2) => vec![1, *count, 1],
+            ([rows, columns], 2) => vec![*rows, *columns, 1],
+            ([], _) => return Err(Refusal::UNFIT),
+            _ => continue,
+        };
+        *part = line.reshaped(*part, &shape)?;
+    }
+    let rank = line.rank(*parts.first().ok_or(Refusal::UNFIT)?)?;
+    line.concat(parts, axis.min(rank.saturating_sub(1))).map(|y| vec![y])
+}
+
 /// The extents of the parts of `torch.chunk`, `torch.split` or `torch.tensor_split`, with the setting they follow
 /// from. No more parts than one beyond `count` are computed, nor more than lists may have.
 fn parts(line: &Line, extent: i64, count: Option<usize>) -> Lowered<(&'static str, Vec<i64>)> {

@@ -1,5 +1,7 @@
 //! Functions of items that NNEF has formulas for, and distances and products of vectors.
 
+use std::f64::consts::LN_2;
+
 use super::LoweringRule::{By, With};
 use super::lengths;
 use super::{Line, Lowered, LoweringRow, Refusal, integers};
@@ -25,6 +27,28 @@ pub(super) const ROWS: &[LoweringRow] = &[
         &["torch.sinc", "torch.special.sinc"],
         With("select(eq(@0,0.0),1.0,div(sin(mul(@0,3.141592653589793)),mul(@0,3.141592653589793)))", &[]),
     ),
+    (&["torch.frac"], With("sub(@0,trunc(@0))", &[])),
+    (&["torch.sgn"], With("sign(@0)", &[])),
+    (&["torch.signbit"], With("or(lt(@0,0.0),lt(rcp(@0),0.0))", &[])),
+    (&["torch.rad2deg"], With("mul(@0,57.29577951308232)", &[])),
+    (&["torch.deg2rad"], With("mul(@0,0.017453292519943295)", &[])),
+    // An operand that is NaN is passed over.
+    (&["torch.fmax"], By(|line| of_two(line, "other", "select(ne(@0,@0),@1,select(ne(@1,@1),@0,maximum(@0,@1)))"))),
+    (&["torch.fmin"], By(|line| of_two(line, "other", "select(ne(@0,@0),@1,select(ne(@1,@1),@0,minimum(@0,@1)))"))),
+    (
+        &["torch.logaddexp2"],
+        By(|line| {
+            let more = "log(add(1.0,pow(2.0,neg(abs(sub(@0,@1))))))";
+            of_two(line, "other", &format!("select(eq(@0,@1),add(@0,1.0),add(maximum(@0,@1),div({more},{LN_2:?})))"))
+        }),
+    ),
+    (&["torch.float_power"], By(|line| of_two(line, "exponent", "pow(@0,@1)"))),
+    (&["torch.ldexp"], By(scaled)),
+    (
+        &["torch.log2"],
+        By(|line| Ok(vec![line.tensor("input").and_then(|x| line.add("log2", vec![Value::Tensor(x)]))?])),
+    ),
+    (&["torch.round"], By(rounded)),
     (&["torch.erfc", "torch.special.erfc"], By(error_complement)),
     (&["torch.logit", "torch.special.logit"], By(logit)),
     (&["torch.nan_to_num"], By(finite)),
@@ -38,6 +62,25 @@ fn of_two(line: &mut Line, second: &str, formula: &str) -> Lowered<Vec<TensorId>
     let key = line.key_of(&[second, "other", "input1"]);
     let items = [line.term("input")?, line.term(key)?];
     Ok(vec![line.text(formula, &items)?])
+}
+
+/// Numbers times powers of 2, whose exponents may be integers.
+fn scaled(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (x, exponent) = (line.tensor("input")?, line.tensor("other")?);
+    let exponent = line.cast(exponent, Primitive::Scalar)?;
+    Ok(vec![line.formula_of("mul(@0,pow(2.0,@1))", &[x, exponent])?])
+}
+
+/// Rounds to a number of decimals, by default to integers.
+fn rounded(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let decimals: i64 = line.setting_or("decimals", 0)?;
+    if decimals == 0 {
+        return Ok(vec![line.by_item("torch.round")?]);
+    }
+    line.require("decimals", (-30..=30).contains(&decimals), "an integer from -30 to 30")?;
+    let factor = 10f64.powi(decimals as i32);
+    let x = line.tensor("input")?;
+    Ok(vec![line.formula_of(&format!("div(round(mul(@0,{factor:?})),{factor:?})"), &[x])?])
 }
 
 /// One less the error function.

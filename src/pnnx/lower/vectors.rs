@@ -10,6 +10,9 @@ pub(super) const ROWS: &[LoweringRow] = &[
     (&["torch.mv"], By(|line| matmul(line, &["vec"]))),
     (&["torch.dot", "torch.vdot"], By(|line| matmul(line, &["tensor", "other"]))),
     (&["torch.inner"], By(inner)),
+    (&["torch.kron"], By(kronecker)),
+    (&["torch.tensordot"], By(tensor_product)),
+    (&["torch.linalg.multi_dot", "torch.chain_matmul"], By(chain)),
     (&["torch.outer", "torch.ger"], By(outer)),
     (&["torch.baddbmm"], By(|line| sum(line, ["batch1", "batch2"]))),
     (&["torch.addmv"], By(|line| sum(line, ["mat", "vec"]))),
@@ -54,6 +57,57 @@ fn inner(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let [no, yes] = [false, true].map(Value::Logical);
     let y = line.add("matmul", vec![Value::Tensor(a), Value::Tensor(b), no, yes])?;
     Ok(vec![line.reshaped(y, &[outer, others].concat())?])
+}
+
+/// A product of a list of matrices, of which the first and the last one may be vectors.
+fn chain(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let mut factors = super::shaping::tensors(line)?.into_iter();
+    let mut y = factors.next().ok_or(Refusal::UNFIT)?;
+    for factor in factors {
+        y = line.matrix_product(y, factor)?;
+    }
+    Ok(vec![y])
+}
+
+/// The products of each item with all of another tensor, side by side.
+fn kronecker(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (a, b) = (line.tensor("input")?, line.tensor("other")?);
+    let rank = line.rank(a)?.max(line.rank(b)?);
+    let (a, b) = (line.with_rank(a, rank)?, line.with_rank(b, rank)?);
+    let (left, right) = (line.extents(a)?, line.extents(b)?);
+    let apart: Vec<i64> = left.iter().flat_map(|extent| [*extent, 1]).collect();
+    let inner: Vec<i64> = right.iter().flat_map(|extent| [1, *extent]).collect();
+    let to = left.iter().zip(&right).map(|(a, b)| product(&[*a, *b])).collect::<Lowered<Vec<i64>>>()?;
+    let (a, b) = (line.reshaped(a, &apart)?, line.reshaped(b, &inner)?);
+    let y = line.formula_of("mul(@0,@1)", &[a, b])?;
+    Ok(vec![line.reshaped(y, &to)?])
+}
+
+/// The sum of products over some axes of each of two tensors.
+fn tensor_product(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (a, b) = (line.tensor(line.key_of(&["a", "input"]))?, line.tensor(line.key_of(&["b", "other"]))?);
+    let mut matrices = Vec::new();
+    let mut shape = Vec::new();
+    for (place, (x, key)) in [(a, "dims_self"), (b, "dims_other")].into_iter().enumerate() {
+        let extents = line.extents(x)?;
+        let rank = extents.len() as i64;
+        let summed = line.axes(key, rank)?.unwrap_or_default();
+        let others: Vec<i64> = (0..rank).filter(|axis| !summed.contains(axis)).collect();
+        let pick =
+            |axes: &[i64]| axes.iter().map(|axis| super::extent_of(&extents, *axis)).collect::<Lowered<Vec<i64>>>();
+        let (own, common) = (pick(&others)?, pick(&summed)?);
+        // Axes that are summed are the last ones of the first factor, and the first ones of the second.
+        let (order, rows) = match place {
+            0 => ([others, summed].concat(), [product(&own)?, product(&common)?]),
+            _ => ([summed, others].concat(), [product(&common)?, product(&own)?]),
+        };
+        let turned = line.transposed(x, &order)?;
+        matrices.push(line.reshaped(turned, &rows)?);
+        shape.extend(own);
+    }
+    let [a, b] = matrices[..] else { return Err(Refusal::UNFIT) };
+    let y = line.add("matmul", vec![Value::Tensor(a), Value::Tensor(b)])?;
+    Ok(vec![line.reshaped(y, &shape)?])
 }
 
 /// The product of each item of a vector with each of another one.

@@ -123,6 +123,48 @@ pub(super) const EXAMPLES: &[Example] = &[
     (&["(4)f32"], "torch.nan_to_num", "nan=1.0 posinf=2.0 neginf=-2.0"),
     (&["(2)i64"], "F.one_hot", "num_classes=3"),
     (&["(2,3)f32", "(4,3)f32"], "torch.cdist", "$x1=0 $x2=1"),
+    (&["(4)f32"; 2], "F.l1_loss", "$input=0 $target=1"),
+    (&["(4)f32"; 2], "F.mse_loss", "$input=0 $target=1"),
+    (&["(4)f32"; 2], "F.smooth_l1_loss", "$input=0 $target=1 beta=2.0"),
+    (&["(4)f32"; 2], "F.huber_loss", "$input=0 $target=1 delta=2.0"),
+    (&["(4)f32"; 2], "F.soft_margin_loss", "$input=0 $target=1"),
+    (&["(4)f32"; 2], "F.hinge_embedding_loss", "$input=0 $target=1 margin=2.0"),
+    (&["(4)f32"; 2], "F.binary_cross_entropy", "$input=0 $target=1"),
+    (&["(4)f32"; 2], "F.binary_cross_entropy_with_logits", "$input=0 $target=1"),
+    (&["(4)f32"; 2], "F.kl_div", "$input=0 $target=1 log_target=True"),
+    (&["(4)f32"; 2], "F.poisson_nll_loss", "$input=0 $target=1 log_input=False eps=0.5"),
+    (&["(4)f32"; 3], "F.margin_ranking_loss", "$input1=0 $input2=1 $target=2 margin=2.0"),
+    (&["(2,3)f32", "(2,3)f32", "(2)f32"], "F.cosine_embedding_loss", "$input1=0 $input2=1 $target=2 margin=0.5"),
+    (&["(2,3)f32"; 3], "F.triplet_margin_loss", "$anchor=0 $positive=1 $negative=2 margin=2.0 eps=0.5 swap=True"),
+    (&["(2,3)f32", "(2)i64"], "F.multi_margin_loss", "$input=0 $target=1 margin=2.0"),
+    (&["(2,3)f32", "(2)i64"], "F.nll_loss", "$input=0 $target=1 ignore_index=1"),
+    (&["(2,3)f32", "(2)i64"], "F.cross_entropy", "$input=0 $target=1 ignore_index=1"),
+    (&["(2,3)f32"; 2], "F.cosine_similarity", "$x1=0 $x2=1 dim=1 eps=0.5"),
+    (&["(2,3)f32"], "torch.broadcast_tensors", ""),
+    (&["(2,3)f32"], "torch.diff", "dim=1 n=1"),
+    (&["(2,3)f32"; 2], "torch.kron", "$input=0 $other=1"),
+    (&["(2,3)f32"; 2], "torch.tensordot", "$input=0 $other=1"),
+    (&["(2,3)f32"], "torch.linalg.multi_dot", ""),
+    (&["(2,3)f32"], "torch.vstack", ""),
+    (&["(2,3)f32"], "torch.hstack", ""),
+    (&["(2,3)f32"], "torch.dstack", ""),
+    (&["(2,3)f32"], "torch.aminmax", "dim=1 keepdim=True"),
+    (&["(2,3)f32"], "torch.count_nonzero", ""),
+    (&["(2,3)f32"], "torch.quantile", "q=0.5 dim=1 keepdim=True"),
+    (&["(2,3)f32", "(2,3)i64"], "torch.take_along_dim", "$input=0 $indices=1 dim=1"),
+    (&["(2,3)f32"], "torch.diag_embed", "offset=0 dim1=1 dim2=2"),
+    (&["(4)f32"], "torch.frac", ""),
+    (&["(4)f32"], "torch.sgn", ""),
+    (&["(4)f32"], "torch.signbit", ""),
+    (&["(4)f32"], "torch.rad2deg", ""),
+    (&["(4)f32"], "torch.deg2rad", ""),
+    (&["(4)f32"; 2], "torch.fmax", "$input=0 $other=1"),
+    (&["(4)f32"; 2], "torch.fmin", "$input=0 $other=1"),
+    (&["(4)f32"; 2], "torch.logaddexp2", "$input=0 $other=1"),
+    (&["(4)f32"; 2], "torch.float_power", "$input=0 $exponent=1"),
+    (&["(4)f32"; 2], "torch.ldexp", "$input=0 $other=1"),
+    (&["(4)f32"], "torch.log2", ""),
+    (&["(4)f32"], "torch.round", "decimals=1"),
     (
         &["(2,3)f32", "(2,4)f32"],
         "nn.Bilinear",
@@ -445,5 +487,139 @@ fn transforms_give_real_numbers() {
         (&[three], "torch.fft.irfft", "n=3", &[&[5.0 / 3.0, -1.0 / 3.0, -1.0 / 3.0]]),
         (&[("(1,3)f32", three.1)], "torch.fft.hfftn", "", &[&[8.0, -2.0, 0.0, -2.0]]),
         (&[SIX], "torch.fft.hfftn", "norm=backward", &[&[28.0, -4.0, 0.0, -4.0, -12.0, 0.0, 0.0, 0.0]]),
+    ]);
+}
+
+#[test]
+fn losses_of_items() {
+    let (four, other): (Input, Input) = (("(4)f32", &[1.0, 2.0, 3.0, 4.0]), ("(4)f32", &[0.0, 2.0, 5.0, 4.0]));
+    let (half, bits): (Input, Input) = (("(2)f32", &[0.5, 0.5]), ("(2)f32", &[1.0, 0.0]));
+    let (zeros, signs): (Input, Input) = (("(2)f32", &[0.0, 0.0]), ("(2)f32", &[1.0, -1.0]));
+    let ln_2 = std::f64::consts::LN_2;
+    check(&[
+        (&[four, other], "F.l1_loss", "$input=0 $target=1", &[&[0.75]]),
+        (&[four, other], "F.l1_loss", "$input=0 $target=1 reduction=none", &[&[1.0, 0.0, 2.0, 0.0]]),
+        (&[four, other], "F.mse_loss", "$input=0 $target=1 reduction=2", &[&[5.0]]),
+        (&[four, other], "F.smooth_l1_loss", "$input=0 $target=1 beta=1.0", &[&[0.5]]),
+        (&[four, other], "F.huber_loss", "$input=0 $target=1 delta=1.5", &[&[0.59375]]),
+        (&[half, bits], "F.binary_cross_entropy", "$input=0 $target=1", &[&[ln_2]]),
+        (&[zeros, bits], "F.binary_cross_entropy_with_logits", "$input=0 $target=1", &[&[ln_2]]),
+        (
+            &[signs, bits, pair_of(&[3.0, 3.0])],
+            "F.binary_cross_entropy_with_logits",
+            "$input=0 $target=1 $pos_weight=2 reduction=none",
+            &[&[0.9397851, 0.3132617]],
+        ),
+        (&[zeros, signs], "F.soft_margin_loss", "$input=0 $target=1", &[&[ln_2]]),
+        (&[half, signs], "F.hinge_embedding_loss", "$input=0 $target=1 reduction=0", &[&[0.5, 0.5]]),
+        (&[zeros, half], "F.kl_div", "$input=0 $target=1 reduction=sum", &[&[-ln_2]]),
+        (&[zeros, zeros], "F.kl_div", "$input=0 $target=1 log_target=True", &[&[0.0]]),
+        (
+            &[("(2)f32", &[0.0, 1.0]), ("(2)f32", &[1.0, 2.0])],
+            "F.poisson_nll_loss",
+            "$input=0 $target=1 log_input=True full=False reduction=none",
+            &[&[1.0, std::f64::consts::E - 2.0]],
+        ),
+    ]);
+}
+
+/// Two items.
+fn pair_of(items: &'static [f64]) -> Input<'static> {
+    ("(2)f32", items)
+}
+
+#[test]
+fn losses_of_rows_and_classes() {
+    let ln_2 = std::f64::consts::LN_2;
+    let rows: Input = ("(2,3)f32", &[0.0, ln_2, 0.0, 7.0, 8.0, 9.0]);
+    let ones: Input = ("(2)f32", &[1.0, 1.0]);
+    let near: Input = ("(1,2)f32", &[3.0, 4.0]);
+    check(&[
+        (&[rows, ("(2)i64", &[1.0, -100.0])], "F.cross_entropy", "$input=0 $target=1", &[&[ln_2]]),
+        (&[rows, ("(2)i64", &[1.0, 2.0])], "F.cross_entropy", "$input=0 $target=1 ignore_index=2", &[&[ln_2]]),
+        (
+            &[rows, ("(2,3)f32", &[0.0, 1.0, 0.0, 0.0, 0.0, 0.0])],
+            "F.cross_entropy",
+            "$input=0 $target=1 reduction=none",
+            &[&[ln_2, 0.0]],
+        ),
+        (&[rows, ("(2)i64", &[1.0, 2.0])], "F.nll_loss", "$input=0 $target=1 reduction=2", &[&[-9.0 - ln_2]]),
+        (
+            &[("(1,3)f32", &[1.0, 2.0, 3.0]), ("(1)i64", &[0.0])],
+            "F.multi_margin_loss",
+            "$input=0 $target=1",
+            &[&[5.0 / 3.0]],
+        ),
+        (
+            &[("(2)f32", &[1.0, 2.0]), ("(2)f32", &[2.0, 1.0]), ones],
+            "F.margin_ranking_loss",
+            "$input1=0 $input2=1 $target=2 margin=0.5",
+            &[&[0.75]],
+        ),
+        (
+            &[("(2,2)f32", &[1.0, 0.0, 1.0, 0.0]), ("(2,2)f32", &[0.0, 1.0, 1.0, 0.0]), ("(2)f32", &[1.0, -1.0])],
+            "F.cosine_embedding_loss",
+            "$input1=0 $input2=1 $target=2 margin=0.0 reduction=0",
+            &[&[1.0, 1.0]],
+        ),
+        (
+            &[("(1,2)f32", &[0.0, 0.0]), near, ("(1,2)f32", &[6.0, 8.0])],
+            "F.triplet_margin_loss",
+            "$anchor=0 $positive=1 $negative=2 margin=1.0 p=2.0 swap=True",
+            &[&[1.0]],
+        ),
+        (&[("(2,2)f32", &[3.0, 4.0, 1.0, 0.0]), near], "F.cosine_similarity", "$x1=0 $x2=1 dim=1", &[&[1.0, 0.6]]),
+    ]);
+}
+
+#[test]
+fn functions_of_one_row_of_torch() {
+    let three: Input = ("(3)f32", &[1.0, 3.0, 6.0]);
+    let nan: Input = ("(3)f32", &[f64::NAN, 2.0, f64::NAN]);
+    check(&[
+        (&[three], "torch.diff", "dim=-1 n=1", &[&[2.0, 3.0]]),
+        (&[three], "torch.diff", "dim=-1 n=2", &[&[1.0]]),
+        (
+            &[("(1,2)f32", &[1.0, 2.0]), ("(2,1)f32", &[1.0, 3.0])],
+            "torch.kron",
+            "$input=0 $other=1",
+            &[&[1.0, 2.0, 3.0, 6.0]],
+        ),
+        (&[SIX, SIX], "torch.tensordot", "$input=0 $other=1 dims_self=(0,1) dims_other=(0,1)", &[&[91.0]]),
+        (
+            &[SIX, SIX],
+            "torch.tensordot",
+            "$input=0 $other=1 dims_self=(1) dims_other=(1)",
+            &[&[14.0, 32.0, 32.0, 77.0]],
+        ),
+        (&[SIX], "torch.count_nonzero", "dim=(1)", &[&[3.0, 3.0]]),
+        (&[("(4)f32", &[5.0, 1.0, 3.0, 2.0])], "torch.quantile", "q=0.25 dim=0 keepdim=False", &[&[1.75]]),
+        (&[("(4)f32", &[5.0, 1.0, 3.0, 2.0])], "torch.quantile", "q=1.0", &[&[5.0]]),
+        (&[SIX, ("(2,1)i64", &[2.0, 0.0])], "torch.take_along_dim", "$input=0 $indices=1 dim=1", &[&[3.0, 4.0]]),
+        (&[SIX, ("(1,1)i64", &[2.0])], "torch.take_along_dim", "$input=0 $indices=1 dim=1", &[&[3.0, 6.0]]),
+        (&[("(2)f32", &[3.0, 4.0])], "torch.diag_embed", "offset=0", &[&[3.0, 0.0, 0.0, 4.0]]),
+        (&[("(2)f32", &[-1.25, 2.5])], "torch.frac", "", &[&[-0.25, 0.5]]),
+        (&[("(3)f32", &[-0.0, 0.0, -2.0])], "torch.signbit", "", &[&[1.0, 0.0, 1.0]]),
+        (&[nan, three], "torch.fmax", "$input=0 $other=1", &[&[1.0, 3.0, 6.0]]),
+        (&[three, nan], "torch.fmin", "$input=0 $other=1", &[&[1.0, 2.0, 6.0]]),
+        (&[three, three], "torch.logaddexp2", "$input=0 $other=1", &[&[2.0, 4.0, 7.0]]),
+        (&[three, ("(3)i64", &[2.0, 0.0, -1.0])], "torch.ldexp", "$input=0 $other=1", &[&[4.0, 3.0, 3.0]]),
+        (&[three], "torch.float_power", "exponent=2.0", &[&[1.0, 9.0, 36.0]]),
+        (&[("(2)f32", &[8.0, 0.5])], "torch.log2", "", &[&[3.0, -1.0]]),
+        (&[("(2)f32", &[1.26, -1.24])], "torch.round", "decimals=1", &[&[1.3, -1.2]]),
+        (&[("(2)f32", &[2.5, -1.5])], "torch.round", "", &[&[2.0, -2.0]]),
+        (&[("(1)f32", &[180.0])], "torch.deg2rad", "", &[&[std::f64::consts::PI]]),
+    ]);
+}
+
+/// Negative amounts of padding remove items before the rest is padded.
+#[test]
+fn padding_removes_items() {
+    let row: Input = ("(1,1,4)f32", &[1.0, 2.0, 3.0, 4.0]);
+    check(&[
+        (&[row], "nn.ConstantPad1d", "padding=(-1,2) value=0.5", &[&[2.0, 3.0, 4.0, 0.5, 0.5]]),
+        (&[row], "F.pad", "pad=(-1,-2)", &[&[2.0]]),
+        (&[row], "F.pad", "pad=(1,-1) mode=circular", &[&[3.0, 1.0, 2.0, 3.0]]),
+        (&[row], "F.pad", "pad=(-1,1) mode=replicate", &[&[2.0, 3.0, 4.0, 4.0]]),
     ]);
 }
