@@ -195,6 +195,8 @@ pub(crate) struct Internal {
     pub(crate) is_folded: bool,
     /// The part of the flat graph that is wanted.
     pub(crate) cut: Cut,
+    /// The offset of the only call that is expanded, of those in the graph's own body; none if `lower` decides.
+    pub(crate) only_call: Option<u32>,
     /// Whether types of all values are inferred after an expansion, which take memory for each node.
     pub(crate) typed: bool,
 }

@@ -3,20 +3,11 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::progress::Metered;
 
-/// The most bytes of an output. A command sets it once; a library, whose callers see the bytes, does not.
-static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
-
-/// Limits each output from now on.
-pub(crate) fn limit(bytes: u64) {
-    LIMIT.store(bytes, Ordering::Relaxed);
-}
-
-/// The failure of an output with more bytes than the limit.
-#[derive(Clone, Copy, Debug)]
+/// The most bytes of an output; as an error, that an output would have more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutputLimit(pub(crate) u64);
 
 impl fmt::Display for OutputLimit {
@@ -28,6 +19,9 @@ impl fmt::Display for OutputLimit {
 impl std::error::Error for OutputLimit {}
 
 impl OutputLimit {
+    /// No limit, for texts of the program itself.
+    pub(crate) const NONE: OutputLimit = OutputLimit(u64::MAX);
+
     /// The limit that an error is about, if it is one.
     pub(crate) fn of(error: &io::Error) -> Option<OutputLimit> {
         error.get_ref()?.downcast_ref().copied()
@@ -37,22 +31,21 @@ impl OutputLimit {
 /// An output that fails beyond the limit. Ranges of files that the system copies do not count: they are of inputs.
 pub(crate) struct Bounded<S> {
     sink: S,
-    limit: u64,
+    limit: OutputLimit,
     left: u64,
 }
 
 impl<S> Bounded<S> {
-    /// An output with the limit of the process.
-    pub(crate) fn new(sink: S) -> Self {
-        let limit = LIMIT.load(Ordering::Relaxed);
-        Bounded { sink, limit, left: limit }
+    /// An output with a limit.
+    pub(crate) fn new(sink: S, limit: OutputLimit) -> Self {
+        Bounded { sink, limit, left: limit.0 }
     }
 }
 
 impl<S: Write> Write for Bounded<S> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.len() as u64 > self.left {
-            return Err(io::Error::other(OutputLimit(self.limit)));
+            return Err(io::Error::other(self.limit));
         }
         let count = self.sink.write(bytes)?;
         self.left -= count as u64;
@@ -95,6 +88,6 @@ impl ByteSink for FileSink<'_> {
 }
 
 /// An output into a file, at its position.
-pub(crate) fn into_file(file: &File) -> FileSink<'_> {
-    BufWriter::with_capacity(BUFFER, Bounded::new(Metered(file)))
+pub(crate) fn into_file(file: &File, limit: OutputLimit) -> FileSink<'_> {
+    BufWriter::with_capacity(BUFFER, Bounded::new(Metered(file), limit))
 }

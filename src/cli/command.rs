@@ -4,8 +4,6 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::sink;
-
 use super::args::{self, Cli, Command, MessageFormat};
 use super::options::Commands;
 use super::outcome::{Failure, RunResult, Status};
@@ -60,7 +58,6 @@ fn ended(result: RunResult, reporter: &mut Reporter) -> Status {
 }
 
 fn run(mut cli: Cli, reporter: &mut Reporter) -> RunResult {
-    sink::limit(cli.limits().output());
     cli.language.all_findings = cli.reporting.message_format.is_complete();
     if cli.commands() == Some(Commands::CHECK) {
         reporter.use_stdout();

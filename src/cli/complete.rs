@@ -10,6 +10,7 @@ use super::{io, options};
 use crate::diagnostics::Code;
 use crate::library::registries;
 use crate::options::LEVELS;
+use crate::sink::OutputLimit;
 
 /// The completions of a word.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(crate) fn run(words: &[OsString]) -> RunResult {
     let mut root = options::command();
     root.build();
     let found = candidates(&root, &words);
-    io::write_stdout(&mut |out| {
+    io::write_stdout(OutputLimit::NONE, &mut |out| {
         writeln!(out, "{}", if found.files { "files" } else { "words" })?;
         found.words.iter().try_for_each(|(word, meaning)| writeln!(out, "{word}\t{meaning}"))
     })?;

@@ -2,6 +2,8 @@
 
 use clap_complete::Shell;
 
+use crate::sink::OutputLimit;
+
 use super::outcome::{RunResult, Status};
 use super::{io, options};
 
@@ -20,6 +22,6 @@ pub(crate) fn run(shell: Shell) -> RunResult {
         Some((_, text)) => script.extend_from_slice(text.as_bytes()),
         None => clap_complete::generate(shell, &mut options::command(), "nnef-flatten", &mut script),
     }
-    io::write_stdout(&mut |out| out.write_all(&script))?;
+    io::write_stdout(OutputLimit::NONE, &mut |out| out.write_all(&script))?;
     Ok(Status::Done)
 }

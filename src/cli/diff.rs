@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::diff::Difference;
 use crate::input::differ::differ;
 use crate::input::{Findings, Input, Refusal};
+use crate::sink::OutputLimit;
 use crate::threads::both;
 
 use super::args::{self, Language, MessageFormat};
@@ -38,10 +39,11 @@ pub(crate) fn run(
     if !accepted {
         return Ok(Status::Refused);
     }
+    let limit = language.limits.output();
     if let Some(path) = &arguments.page {
-        page::write(path, &difference, &inputs)?;
+        page::write((path, limit), &difference, &inputs)?;
     }
-    tell(&difference, reporter)?;
+    tell(&difference, limit, reporter)?;
     let status = if difference.is_equal() { Status::Done } else { Status::Refused };
     // The process ends here, so freeing large graphs would only take time.
     std::mem::forget(inputs);
@@ -64,11 +66,11 @@ fn read(input: NotationInput) -> Result<(String, Input), Failure> {
 }
 
 /// Writes the changes as the format of messages asks for.
-fn tell(difference: &Difference, reporter: &mut Reporter) -> Result<(), Failure> {
+fn tell(difference: &Difference, limit: OutputLimit, reporter: &mut Reporter) -> Result<(), Failure> {
     let renames = &difference.renames;
     match reporter.format() {
-        MessageFormat::Json => io::write_stdout(&mut |out| difference.write_json(out)),
-        MessageFormat::Human | MessageFormat::Short => io::write_stdout(&mut |out| {
+        MessageFormat::Json => io::write_stdout(limit, &mut |out| difference.write_json(out)),
+        MessageFormat::Human | MessageFormat::Short => io::write_stdout(limit, &mut |out| {
             let is_told = !reporter.is_quiet();
             difference.notes.iter().filter(|_| is_told).try_for_each(|note| writeln!(out, "{note}"))?;
             difference.write_changes(out)?;

@@ -58,19 +58,20 @@ fn write_model(
         return Ok(Status::Refused);
     };
     let comparison = Comparison::of(compared, &request).map(|of| of.in_folder(origin.folder()));
-    place.write(&mut |out| flat.write(out), (comparison, to), reporter)?;
+    place.write(&mut |out| flat.write(out), (comparison, &request), reporter)?;
     reporter.summary();
     // The process ends soon; freeing a million nodes one by one takes a tenth of the time of making them.
     std::mem::forget(flat);
     if let Some(graph) = &graph {
-        write_source_map(graph, &sources, output)?;
+        write_source_map(graph, &sources, &request)?;
     }
     Ok(Status::Done)
 }
 
 /// Writes a file of PNNX; if the output is a file, its data are copied.
 fn write_file(file: File, comparison: Option<Comparison>, request: &Request, reporter: &mut Reporter) -> RunResult {
-    let File { sources, found, text, archive } = file;
+    let File { mut sources, mut found, text, archive } = file;
+    request.language.locate(&mut found, |option, name| sources.add(option, name.to_owned()));
     // Warnings that are denied are errors for the reporter only.
     let accepted = reporter.all(&sources, found).errors == 0;
     if let Some(text) = text.as_deref().filter(|_| accepted) {

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use crate::diagnostics::{Code, suggest};
+use crate::sink::OutputLimit;
 
 use super::io;
 use super::outcome::{Failure, RunResult, Status};
@@ -13,7 +14,7 @@ const DOCUMENT: &str = include_str!("../../docs/diagnostics.md");
 /// Explains a code, or lists the codes of a rule.
 pub(crate) fn run(wanted: &str) -> RunResult {
     if let Some(code) = find(wanted) {
-        io::write_stdout(&mut |out| explain(out, code))?;
+        io::write_stdout(OutputLimit::NONE, &mut |out| explain(out, code))?;
         return Ok(Status::Done);
     }
     let of_rule: Vec<Code> = Code::ALL
@@ -22,7 +23,7 @@ pub(crate) fn run(wanted: &str) -> RunResult {
         .filter(|code| code.info().rule.is_some_and(|rule| rule.eq_ignore_ascii_case(wanted)))
         .collect();
     if !of_rule.is_empty() {
-        io::write_stdout(&mut |out| list(out, &of_rule))?;
+        io::write_stdout(OutputLimit::NONE, &mut |out| list(out, &of_rule))?;
         return Ok(Status::Done);
     }
     let upper = wanted.to_ascii_uppercase();

@@ -12,12 +12,13 @@ use crate::input::opened::Opened;
 use crate::input::table::onnx::{UNKNOWN, warn_left};
 use crate::model::{self, Content, Model, Target};
 use crate::onnx::{Document, ExternalFile};
+use crate::sink::OutputLimit;
 use crate::write::Notation;
 
 use super::io::{self, Writing};
 use super::outcome::Failure;
 use super::report::Reporter;
-use super::request::path;
+use super::request::{Request, path};
 use super::spool::Spool;
 use super::verify::Comparison;
 use super::{args, models};
@@ -106,26 +107,27 @@ impl<'o> OutputPlace<'o> {
     pub(super) fn write(
         &self,
         content: Writing,
-        (comparison, to): (Option<Comparison>, &Notation),
+        (comparison, request): (Option<Comparison>, &Request),
         reporter: &mut Reporter,
     ) -> Result<(), Failure> {
+        let limit = request.limit();
         if let OutputPlace::Whole(target, name, model) = self {
             let mut content = |mut out: &mut dyn std::io::Write| content(&mut out);
             // Programs add data at the end of such files, which must not change those of the input.
             let content = Content { hidden: true, document: name, linked: false, ..Content::new(&mut content) };
-            return models::write_compared(target, content.with_files(model), comparison, reporter);
+            return models::write_compared(target, (content.with_files(model), limit), comparison, reporter);
         }
-        let Some(comparison) = comparison else { return self.put(content) };
-        let spool = Spool::new(to, content, None)?;
+        let Some(comparison) = comparison else { return self.put(limit, content) };
+        let spool = Spool::new((request.to(), limit), content, None)?;
         comparison.file(spool.path(), reporter)?;
-        self.put(&mut |out| spool.write(out))
+        self.put(limit, &mut |out| spool.write(out))
     }
 
     /// Writes a file there.
-    fn put(&self, content: Writing) -> Result<(), Failure> {
+    fn put(&self, limit: OutputLimit, content: Writing) -> Result<(), Failure> {
         match self {
-            OutputPlace::Stdout => io::write_stdout(content),
-            OutputPlace::File(path, others) => io::write_file_beside(path, others, content),
+            OutputPlace::Stdout => io::write_stdout(limit, content),
+            OutputPlace::File(path, others) => io::write_file_beside((path, others), limit, content),
             OutputPlace::Whole(..) => Ok(()),
         }
     }

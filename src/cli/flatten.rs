@@ -13,7 +13,7 @@ use crate::sink::ByteSink;
 use crate::source::Sources;
 use crate::write::encode::{Encode, Made, Within};
 
-use super::args::{Cli, Output};
+use super::args::Cli;
 use super::io;
 use super::models::Whole;
 use super::outcome::{Failure, RunResult, Status};
@@ -46,13 +46,12 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
         return edit::run((source, compared), &origin, request, reporter);
     }
     let Flat { mut backing, mut result } = source.flatten(request.to(), &settings)?;
-    if let Err(found) = &mut result {
-        language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
-    }
     // A model of which the graph is a view has gone through the passes itself.
     if !backing.is_bound() {
         result = selected(result, &settings);
     }
+    let (Ok((_, found)) | Err(found)) = &mut result;
+    language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
     let removed = match &mut result {
         Ok((graph, _)) if cli.output.has_passes() && !backing.is_view() => {
             passes::run(&request, &mut *backing, graph, reporter)?
@@ -63,7 +62,10 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
         graph.annotate(backing.sources());
     }
     let whole = match request.destination.target.take() {
-        Some(target) => Some(Whole { target, files: backing.files(&mut result, &settings)? }),
+        Some(target) => {
+            let files = backing.files(&mut result, &settings)?;
+            Some(Whole { target, files, limit: request.limit() })
+        }
         None => None,
     };
     let encode = match &result {
@@ -114,7 +116,7 @@ fn written(
     reporter.summary();
     std::mem::forget(made);
     if request.output.source_map.is_some() {
-        write_source_map(graph, backing.sources(), request.output)?;
+        write_source_map(graph, backing.sources(), request)?;
     }
     Ok(Status::Done)
 }
@@ -129,7 +131,7 @@ pub(super) fn write_file(
 ) -> Result<(), Failure> {
     let spool = match comparison {
         Some(comparison) => {
-            let spool = Spool::new(request.to(), content, data)?;
+            let spool = Spool::new((request.to(), request.limit()), content, data)?;
             comparison.file(spool.path(), reporter)?;
             Some(spool)
         }
@@ -139,19 +141,20 @@ pub(super) fn write_file(
         Some(spool) => spool.write(out),
         None => content(out),
     };
-    let Some(path) = path(request.output) else { return io::write_stdout(&mut content) };
+    let limit = request.limit();
+    let Some(path) = path(request.output) else { return io::write_stdout(limit, &mut content) };
     if let Some((extension, data)) = data {
-        io::write_file(&path.with_extension(extension), &mut |out| out.write_all(data))?;
+        io::write_file(&path.with_extension(extension), limit, &mut |out| out.write_all(data))?;
     }
-    io::write_file(path, &mut content)
+    io::write_file(path, limit, &mut content)
 }
 
 /// Writes the source map, if it is requested.
-pub(super) fn write_source_map(graph: &Graph, sources: &Sources, output: &Output) -> Result<(), Failure> {
+pub(super) fn write_source_map(graph: &Graph, sources: &Sources, request: &Request) -> Result<(), Failure> {
     let mut map = |out: &mut dyn ByteSink| graph.write_source_map(sources, out);
-    match output.source_map.as_deref() {
-        Some(path) if io::is_stdout(path) => io::write_stdout(&mut map),
-        Some(path) => io::write_file(path, &mut map),
+    match request.output.source_map.as_deref() {
+        Some(path) if io::is_stdout(path) => io::write_stdout(request.limit(), &mut map),
+        Some(path) => io::write_file(path, request.limit(), &mut map),
         None => Ok(()),
     }
 }

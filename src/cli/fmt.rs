@@ -77,14 +77,14 @@ fn format(path: &Path, check: bool, language: &Language, reporter: &mut Reporter
     let same = text == before;
     if check {
         if !same {
-            io::write_stdout(&mut |out| writeln!(out, "{}", input.name))?;
+            io::write_stdout(language.limits.output(), &mut |out| writeln!(out, "{}", input.name))?;
         }
         return Ok(if same { Status::Done } else { Status::Refused });
     }
     // A stream is copied, changed or not.
     let in_place = path.is_file() || path.is_dir();
     if !(same && in_place) {
-        write_document(path, &origin, &text)?;
+        write_document(path, &origin, (&text, language.limits.output()))?;
     }
     Ok(Status::Done)
 }

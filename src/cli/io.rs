@@ -118,15 +118,19 @@ pub(crate) type Writing<'a> = &'a mut dyn FnMut(&mut dyn ByteSink) -> io::Result
 
 /// Writes a result to standard output, locked once and buffered. On a terminal, characters that would
 /// control it are shown as escapes; a file or a pipe gets the bytes unchanged.
-pub(crate) fn write_stdout(content: Writing) -> Result<(), Failure> {
+///
+/// Standard output that was closed before the start cannot be told from one that others have sent to `/dev/null`: the runtime
+/// opens that in its place before `main`, for reading and writing, as do Python (`subprocess.DEVNULL`), Node and `1<>/dev/null`;
+/// flags, position, inode and mount are the same.
+pub(crate) fn write_stdout(limit: OutputLimit, content: Writing) -> Result<(), Failure> {
     let stdout = io::stdout().lock();
     let stdout: Box<dyn Write> = if stdout.is_terminal() {
         // The result itself is seen to grow.
         progress::enter(Phase::Quiet);
-        Box::new(Bounded::new(Undisturbed(Visible::new(stdout))))
+        Box::new(Bounded::new(Undisturbed(Visible::new(stdout)), limit))
     } else {
         progress::enter(Phase::Writing);
-        Box::new(Bounded::new(Metered(stdout)))
+        Box::new(Bounded::new(Metered(stdout), limit))
     };
     let mut out = BufWriter::with_capacity(1 << 16, stdout);
     let result = content(&mut (&mut out as &mut dyn Write)).and_then(|()| out.flush());
@@ -136,14 +140,18 @@ pub(crate) fn write_stdout(content: Writing) -> Result<(), Failure> {
 }
 
 /// Writes a result to a file, completely or not at all.
-pub(crate) fn write_file(path: &Path, content: Writing) -> Result<(), Failure> {
-    write_file_beside(path, &[], content)
+pub(crate) fn write_file(path: &Path, limit: OutputLimit, content: Writing) -> Result<(), Failure> {
+    write_file_beside((path, &[]), limit, content)
 }
 
 /// Writes a result to a file and copies others beside it, all of them or none.
-pub(crate) fn write_file_beside(path: &Path, others: &[files::Beside], content: Writing) -> Result<(), Failure> {
+pub(crate) fn write_file_beside(
+    (path, others): (&Path, &[files::Beside]),
+    limit: OutputLimit,
+    content: Writing,
+) -> Result<(), Failure> {
     interrupt::watch();
-    let written = files::write_beside(path, others, |error| error, |file| fill(file, content));
+    let written = files::write_beside(path, others, |error| error, |file| fill(file, limit, content));
     written.map_err(|error| unwritten(&path.display().to_string(), &error))
 }
 
@@ -156,9 +164,9 @@ pub(super) fn unwritten(name: &str, error: &io::Error) -> Failure {
     })
 }
 
-fn fill(file: &File, content: Writing) -> io::Result<()> {
+fn fill(file: &File, limit: OutputLimit, content: Writing) -> io::Result<()> {
     progress::enter(Phase::Writing);
-    let mut out = sink::into_file(file);
+    let mut out = sink::into_file(file, limit);
     content(&mut out)?;
     out.flush()
 }

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::args::size;
+use crate::sink::OutputLimit;
 use crate::{Options, eval, model};
 
 /// The limits of a run: a profile, and single limits that replace its own.
@@ -122,8 +123,8 @@ impl RunLimits {
     }
 
     /// The maximum size of an output.
-    pub(crate) fn output(&self) -> u64 {
-        self.max_output.unwrap_or(self.of(1 << 40, 256 << 20))
+    pub(crate) fn output(&self) -> OutputLimit {
+        OutputLimit(self.max_output.unwrap_or(self.of(1 << 40, 256 << 20)))
     }
 
     /// The maximum size of files of arrays in bytes: 8 for each item that an evaluation may have.

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::Command;
 
 use crate::diagnostics::suggest;
+use crate::sink::OutputLimit;
 
 use super::outcome::{Failure, RunResult, Status};
 use super::{io, options};
@@ -17,7 +18,7 @@ pub(crate) fn run(subcommand: Option<&str>, folder: Option<&Path>) -> RunResult 
         let shown = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
         for page in [&command].into_iter().chain(shown) {
             let name = page.get_display_name().unwrap_or(page.get_name());
-            io::write_file(&folder.join(format!("{name}.1")), &mut |out| render(page, out))?;
+            io::write_file(&folder.join(format!("{name}.1")), OutputLimit::NONE, &mut |out| render(page, out))?;
         }
         return Ok(Status::Done);
     }
@@ -31,7 +32,7 @@ pub(crate) fn run(subcommand: Option<&str>, folder: Option<&Path>) -> RunResult 
             Failure::Message(format!("no subcommand `{name}`; {help}"))
         })?,
     };
-    io::write_stdout(&mut |out| render(page, out))?;
+    io::write_stdout(OutputLimit::NONE, &mut |out| render(page, out))?;
     Ok(Status::Done)
 }
 

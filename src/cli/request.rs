@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::input::settings::Settings;
 use crate::input::table;
 use crate::model;
+use crate::sink::OutputLimit;
 use crate::write::{NOTATIONS, Notation};
 
 use super::args::{self, Language};
@@ -27,6 +28,11 @@ impl Request<'_> {
     /// The notation of the result.
     pub(super) fn to(&self) -> &'static Notation {
         self.destination.to
+    }
+
+    /// The most bytes of each output.
+    pub(super) fn limit(&self) -> OutputLimit {
+        self.language.limits.output()
     }
 }
 

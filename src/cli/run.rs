@@ -25,14 +25,15 @@ pub(crate) fn run(path: &Path, arguments: &args::Run, language: &Language, repor
     let file = arguments.output.as_deref().filter(|path| !io::is_stdout(path));
     let to = tensors::form(file, arguments.to)?;
     tensors::fits_stdout(file, to)?;
+    let written = (file, to, language.limits.output());
     reporter.need_values();
     let mut input = inputs::open(path, language)?;
     input.usable(&options::name(&to), reporter)?;
     let (source, settings, language) = input.read()?;
     match source.evaluable(&settings)? {
-        Evaluable::Graph(flat) => graph(*flat, (arguments, &language), (file, to), &settings, reporter),
-        Evaluable::Network(networks, found) => network((*networks, found), arguments, (file, to), &settings, reporter),
-        Evaluable::Model(run) => model(*run, (arguments, &language), (file, to), &settings, reporter),
+        Evaluable::Graph(flat) => graph(*flat, (arguments, &language), written, &settings, reporter),
+        Evaluable::Network(networks, found) => network((*networks, found), arguments, written, &settings, reporter),
+        Evaluable::Model(run) => model(*run, (arguments, &language), written, &settings, reporter),
     }
 }
 
@@ -40,14 +41,13 @@ pub(crate) fn run(path: &Path, arguments: &args::Run, language: &Language, repor
 fn graph(
     Flat { mut backing, mut result }: Flat,
     (arguments, language): (&args::Run, &Language),
-    (path, to): Written,
+    written: Written,
     settings: &Settings,
     reporter: &mut Reporter,
 ) -> RunResult {
-    if let Err(found) = &mut result {
-        language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
-    }
-    let result = selected(result, settings);
+    result = selected(result, settings);
+    let (Ok((_, found)) | Err(found)) = &mut result;
+    language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
     let Some(mut graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
     layouts::assign(&mut graph, &arguments.layout)?;
     let inputs = match arguments.inputs.as_deref() {
@@ -63,7 +63,7 @@ fn graph(
             reporter.summary();
             let outputs: Vec<(String, &Tensor)> =
                 evaluation.outputs.iter().map(|(name, tensor)| (name.clone(), &**tensor)).collect();
-            tensors::write(&outputs, path, to)?;
+            tensors::write(&outputs, written)?;
             Ok(Status::Done)
         }
         Err(error) => {
@@ -78,7 +78,7 @@ fn graph(
 fn model(
     mut run: ModelRun,
     (arguments, language): (&args::Run, &Language),
-    (path, to): Written,
+    written: Written,
     settings: &Settings,
     reporter: &mut Reporter,
 ) -> RunResult {
@@ -87,13 +87,14 @@ fn model(
         None => Vec::new(),
     };
     let outputs = run.evaluate(&inputs, settings);
-    let Findings { sources, diagnostics, .. } = run.findings();
+    let Findings { mut sources, mut diagnostics, .. } = run.findings();
+    language.locate(&mut diagnostics, |option, name| sources.add(option, name.to_owned()));
     // Warnings that are denied are errors for the reporter only.
     let accepted = reporter.all(&sources, diagnostics).errors == 0;
     reporter.summary();
     let Some(outputs) = outputs.filter(|_| accepted) else { return Ok(Status::Refused) };
     let outputs: Vec<(String, &Tensor)> = outputs.iter().map(|(name, tensor)| (name.clone(), &**tensor)).collect();
-    tensors::write_exact(&outputs, path, to)?;
+    tensors::write_exact(&outputs, written)?;
     Ok(Status::Done)
 }
 
@@ -101,7 +102,7 @@ fn model(
 fn network(
     (mut networks, mut found): (Networks, Diagnostics),
     arguments: &args::Run,
-    (path, _): Written,
+    (path, _, limit): Written,
     settings: &Settings,
     reporter: &mut Reporter,
 ) -> RunResult {
@@ -118,8 +119,8 @@ fn network(
     let named = || outputs.iter().map(|(name, tensor)| (name.as_str(), tensor));
     let mut content = |out: &mut dyn ByteSink| json::write(named(), Style::Network, out);
     match path {
-        Some(path) => io::write_file(path, &mut content)?,
-        None => io::write_stdout(&mut content)?,
+        Some(path) => io::write_file(path, limit, &mut content)?,
+        None => io::write_stdout(limit, &mut content)?,
     }
     Ok(Status::Done)
 }

@@ -7,7 +7,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::eval::{Boundary, EvalError};
 use crate::graph::Graph;
 use crate::onnx::ModelInput;
-use crate::sink::ByteSink;
+use crate::sink::{ByteSink, OutputLimit};
 use crate::source::json::parse;
 use crate::source::{Span, without_mark};
 use crate::tensor::json::Misfit;
@@ -18,8 +18,8 @@ use super::io;
 use super::limits::RunLimits;
 use super::outcome::Failure;
 
-/// The file of outputs, if it is not standard output, and their form.
-pub(crate) type Written<'p> = (Option<&'p Path>, RunTo);
+/// The file of outputs, if it is not standard output, their form, and the most bytes of them.
+pub(crate) type Written<'p> = (Option<&'p Path>, RunTo, OutputLimit);
 
 /// Tensors by name.
 pub(crate) type NamedTensors = Vec<(String, Tensor)>;
@@ -140,19 +140,18 @@ pub(crate) fn fits_stdout(path: Option<&Path>, to: RunTo) -> Result<(), Failure>
 }
 
 /// Writes named tensors to a file, or to standard output: scalars in 32 bits, integers in 64.
-pub(crate) fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: RunTo) -> Result<(), Failure> {
-    write_as(tensors, path, to, (json::Style::Graph, npy::write))
+pub(crate) fn write(tensors: &[(String, &Tensor)], written: Written) -> Result<(), Failure> {
+    write_as(tensors, written, (json::Style::Graph, npy::write))
 }
 
 /// Writes named tensors to a file, or to standard output, in their types.
-pub(crate) fn write_exact(tensors: &[(String, &Tensor)], path: Option<&Path>, to: RunTo) -> Result<(), Failure> {
-    write_as(tensors, path, to, (json::Style::Exact, npy::exact::write))
+pub(crate) fn write_exact(tensors: &[(String, &Tensor)], written: Written) -> Result<(), Failure> {
+    write_as(tensors, written, (json::Style::Exact, npy::exact::write))
 }
 
 fn write_as(
     tensors: &[(String, &Tensor)],
-    path: Option<&Path>,
-    to: RunTo,
+    (path, to, limit): Written,
     (style, array): (json::Style, fn(&Tensor) -> Vec<u8>),
 ) -> Result<(), Failure> {
     let named = || tensors.iter().map(|(name, tensor)| (name.as_str(), *tensor));
@@ -170,7 +169,7 @@ fn write_as(
         None => json::write(named(), style, out),
     };
     match path {
-        Some(path) => io::write_file(path, &mut content),
-        None => io::write_stdout(&mut content),
+        Some(path) => io::write_file(path, limit, &mut content),
+        None => io::write_stdout(limit, &mut content),
     }
 }

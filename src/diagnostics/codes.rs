@@ -419,7 +419,7 @@ codes! {
     OnnxType              "E2040" none error   "type does not fit the operator" "an operand or a result of another type";
     OnnxData              "E2041" none error   "data do not fit the shape and type of the tensor" "data that do not fit";
     OnnxExternal          "E2042" none error   "external data outside the folder of the model" "outside the folder of the model";
-    OnnxUntaken           "E2043" none lenient "attribute that the function does not take" "not taken by the function";
+    OnnxUntaken           "E2043" none lenient "attribute that is not taken" "not taken";
     OnnxNoFunction        "E2044" none lenient "function that is not in the model" "not a function of the model";
     OnnxIncomplete        "E2045" none lenient "result that the operator always has is left out" "a result is left out";
     OnnxElement           "E2046" none error   "unknown element type of a tensor" "not an element type";

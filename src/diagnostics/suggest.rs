@@ -70,6 +70,13 @@ pub(crate) fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a
     nearest(wanted, known).map(|name| format!("did you mean `{name}`?"))
 }
 
+/// The message about an input that a graph, a model or a network does not have.
+pub(crate) fn no_input(of: &str, wanted: &str, known: &[&str]) -> String {
+    let hint = did_you_mean(wanted, known.iter().copied());
+    let hint = hint.unwrap_or_else(|| format!("its inputs are {}", known.join(", ")));
+    format!("the {of} has no input `{wanted}`; {hint}")
+}
+
 fn fold(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| *c != '_').flat_map(char::to_lowercase)
 }
@@ -117,6 +124,13 @@ fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unknown_inputs_are_told_with_the_known_ones() {
+        let told = |wanted: &str| no_input("model", wanted, &["image", "mask"]);
+        assert_eq!(told("imago"), "the model has no input `imago`; did you mean `image`?");
+        assert_eq!(told("other"), "the model has no input `other`; its inputs are image, mask");
+    }
 
     #[test]
     fn what_is_not_shared_is_no_more_than_the_distance() {

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::EvalError;
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, suggest};
 use crate::graph::Graph;
 
 /// The names of a graph's inputs and outputs.
@@ -39,7 +39,6 @@ impl Boundary {
         let mut known: Vec<(&usize, &str)> = self.inputs.iter().map(|(name, i)| (i, name.as_str())).collect();
         known.sort_unstable();
         let known: Vec<&str> = known.into_iter().map(|(_, name)| name).collect();
-        let message = format!("the graph has no input `{name}`; its inputs are {}", known.join(", "));
-        Err(EvalError::new(Code::EvalInput, message))
+        Err(EvalError::new(Code::EvalInput, suggest::no_input("graph", name, &known)))
     }
 }

@@ -14,7 +14,7 @@ use super::source::{Backing, Evaluable, Source, Values};
 use super::table::loops::Networks;
 use super::table::{Notation, documents};
 use super::{Findings, Refusal, models};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, suggest};
 use crate::eval::{compare, tolerance};
 use crate::loops::Network;
 use crate::onnx::{ModelInput, ModelOutputs};
@@ -298,6 +298,8 @@ pub(crate) enum Verified {
 /// The inputs of what was written, by the names in its source, and the other way round. Notations spell some names in
 /// different ways: such inputs are matched by their order. Those with values are gone.
 struct Pairs {
+    /// The inputs of the source in their order.
+    names: Vec<String>,
     source: FxHashMap<String, Option<DType>>,
     to_written: FxHashMap<String, (String, Option<DType>)>,
     to_source: FxHashMap<String, String>,
@@ -316,7 +318,8 @@ impl Pairs {
             }
         }
         let to_source = to_written.iter().map(|(from, (to, _))| (to.clone(), from.clone())).collect();
-        Pairs { source: names, to_written, to_source }
+        let in_order = source.into_iter().map(|(name, _)| name).collect();
+        Pairs { names: in_order, source: names, to_written, to_source }
     }
 
     /// A value of an input in the coarsest of the types that it has on both sides.
@@ -350,7 +353,8 @@ fn inputs(
         Some(made) => made,
         None => {
             if let Some((name, _)) = given.0.iter().find(|(name, _)| !pairs.source.contains_key(name)) {
-                let message = format!("the network has no input `{name}`");
+                let known: Vec<&str> = pairs.names.iter().map(String::as_str).collect();
+                let message = suggest::no_input("network", name, &known);
                 return Err(refused(source.sources(), Diagnostic::new(Code::LoopInput, Location::default(), message)));
             }
             // What was written has the shapes that the network leaves open.

@@ -1,5 +1,6 @@
 //! Inputs of flat graphs, which the standard operation `external` introduces.
 
+use super::distinct::Distinct;
 use super::texts::standard;
 use crate::diagnostics::Diagnostics;
 use crate::graph::standard::{COPY, EXTERNAL, UNUSED_INPUT};
@@ -53,14 +54,22 @@ impl Graph {
         }
     }
 
-    /// Adds an input with the name `unused`, if there is none: a graph of NNEF has at least one.
+    /// Adds an input with the name `unused`, or one like it that no tensor has, if there is none: a graph of NNEF has at
+    /// least one.
     pub(crate) fn need_input(&mut self) {
         if self.inputs.is_empty()
             && let Some(declared) = standard(self.dialect).find(EXTERNAL)
         {
             let kind = declared.kind(self.symbols_mut());
             let external = self.standard_kind(&kind);
-            let name = self.symbols_mut().intern(UNUSED_INPUT);
+            let mut names = Distinct::default();
+            for name in self.tensors().map(|tensor| self.tensor_name(tensor)) {
+                if name.starts_with(UNUSED_INPUT) {
+                    names.add(&name, false);
+                }
+            }
+            let name = names.add(UNUSED_INPUT, false);
+            let name = self.symbols_mut().intern(&name);
             let at = self.operations.first().map(|operation| operation.at).unwrap_or_default();
             self.add_unused_input(external, name, at);
         }

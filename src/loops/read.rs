@@ -55,9 +55,8 @@ pub(crate) fn inputs(
     let by_name: FxHashMap<&str, _> = net.declared().map(|(input, ty)| (net.name_of(input), ty)).collect();
     for Member { key, at, value } in json.as_object().unwrap_or_default() {
         let Some(declared) = by_name.get(key.as_str()) else {
-            let known = net.declared().map(|(input, _)| net.name_of(input));
-            let hint = suggest::nearest(key, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            wrong.push((*at, format!("the network has no input `{key}`{hint}")));
+            let known: Vec<&str> = net.declared().map(|(input, _)| net.name_of(input)).collect();
+            wrong.push((*at, suggest::no_input("network", key, &known)));
             continue;
         };
         match tensor(value, declared.dtype) {

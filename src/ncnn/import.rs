@@ -1,8 +1,9 @@
 //! Networks as flat graphs: a layer becomes one operation `ncnn_KIND`, and weights become variables.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lower::{self, LayerLine};
@@ -39,6 +40,12 @@ const PREFIX: &str = "ncnn_";
 const SHAPES: u32 = 30;
 const MASK: u32 = 31;
 
+/// Why a layer that the table does not have is not lowered.
+const UNKNOWN: Refusal = Refusal::Because(Cow::Borrowed("the kind is not known"));
+
+/// The most unknown kinds that are compared with known ones.
+const MOST_COMPARED: usize = 1000;
+
 /// The number of unknown kinds that a message mentions.
 const MENTIONED: usize = 8;
 
@@ -70,7 +77,7 @@ impl NcnnModel {
             options,
             weights,
             stored: IndexMap::default(),
-            unknown: IndexSet::default(),
+            unknown: IndexMap::default(),
             blobs: FxHashMap::default(),
             blob_names: FxHashMap::default(),
             names: Distinct::default(),
@@ -99,8 +106,8 @@ struct NetworkImport<'a> {
     weights: Option<WeightFile>,
     /// The weights by the labels of their variables.
     stored: IndexMap<String, StoredTensor>,
-    /// The kinds of layers that the table does not have.
-    unknown: IndexSet<&'a str>,
+    /// The kinds of layers that the table does not have, each with the one that it probably misspells.
+    unknown: IndexMap<&'a str, Option<&'static str>>,
     /// The tensor of each blob; none if an error has been reported.
     blobs: FxHashMap<&'a str, Option<TensorId>>,
     /// The names of blobs as tensors.
@@ -170,7 +177,7 @@ impl<'a> NetworkImport<'a> {
 
     /// The end of a message about weights that were not found, if layers before them may have some.
     fn unknown_kinds(&self) -> String {
-        let kinds: Vec<&str> = self.unknown.iter().copied().take(MENTIONED).collect();
+        let kinds: Vec<&str> = self.unknown.keys().copied().take(MENTIONED).collect();
         if kinds.is_empty() { String::new() } else { format!("; layers {} may have weights, too", kinds.join(", ")) }
     }
 
@@ -267,14 +274,19 @@ impl<'a> NetworkImport<'a> {
             self.blobs.insert(blob, Some(*tensor));
             return;
         }
-        if self.options.lower == Lower::All {
-            match self.lowered(layer, &names, &operands, &data) {
+        let meant = self.unknown.get(layer.kind.as_str()).copied().flatten();
+        let refusal = match self.options.lower {
+            Lower::All => match self.lowered(layer, &names, &operands, &data) {
                 Ok(()) => return,
-                Err(refusal) => {
-                    let message = format!("`{}` is passed through: {refusal}", layer.kind);
-                    self.report(Code::NcnnPassed, layer.span, message);
-                }
-            }
+                Err(refusal) => Some(refusal),
+            },
+            // Layers that programs have added are no mistakes.
+            _ => meant.map(|_| UNKNOWN),
+        };
+        if let Some(refusal) = refusal {
+            let message = format!("`{}` is passed through: {refusal}", layer.kind);
+            let found = Diagnostic::new(Code::NcnnPassed, Location::new(self.file, layer.span), message);
+            self.found.report(found.help_if(meant.map(|meant| format!("did you mean `{meant}`?"))));
         }
         let shapes = shapes(layer);
         let shape = |at: usize| shapes.get(at).cloned().flatten().map(|extents| Shape::of(&extents));
@@ -296,7 +308,7 @@ impl<'a> NetworkImport<'a> {
         operands: &[TensorId],
         weights: &[(&'static str, TensorId)],
     ) -> Lowered<()> {
-        let Some(row) = table::row(&layer.kind) else { return Err(Refusal::Because("the kind is not known".into())) };
+        let Some(row) = table::row(&layer.kind) else { return Err(UNKNOWN) };
         let mark = self.builder.graph.mark();
         let before = self.builder.graph.tensors.len();
         let (mut found, mut complex) = (Diagnostics::of(self.options.policy()), FxHashSet::default());
@@ -339,7 +351,8 @@ impl<'a> NetworkImport<'a> {
     /// The weights of a layer, with their places if there is a file; none if an error has been reported.
     fn layer_weights(&mut self, layer: &'a NcnnLayer) -> Option<Vec<(WantedWeights, Option<StoredTensor>)>> {
         let Some(row) = table::row(&layer.kind) else {
-            self.unknown.insert(&layer.kind);
+            let compared = self.unknown.len() < MOST_COMPARED;
+            self.unknown.entry(&layer.kind).or_insert_with(|| table::misspelt(&layer.kind).filter(|_| compared));
             return Some(Vec::new());
         };
         let wanted = match (LayerSettings { layer, row }).weights() {

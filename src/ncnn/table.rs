@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
+use crate::diagnostics::suggest;
+
 /// The text of the table.
 const TEXT: &str = include_str!("layers.txt");
 
@@ -88,6 +90,11 @@ static ROWS: LazyLock<FxHashMap<&'static str, LayerRow>> = LazyLock::new(|| {
 /// The row of a kind of layers.
 pub(super) fn row(kind: &str) -> Option<&'static LayerRow> {
     ROWS.get(kind)
+}
+
+/// The kind that one without a row probably misspells.
+pub(super) fn misspelt(kind: &str) -> Option<&'static str> {
+    suggest::misspelt(kind, ROWS.keys().copied())
 }
 
 impl LayerRow {

@@ -1,7 +1,7 @@
 //! The shapes that options give to inputs.
 
 use crate::Options;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::graph::{Extent, Graph};
 use crate::source::{FileId, Location, Span};
 
@@ -18,8 +18,9 @@ pub(crate) fn report_unknown_inputs(graph: &Graph, options: &Options, file: File
         return;
     }
     let known: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
-    for name in options.shapes.inputs.iter().map(|(name, _)| name).filter(|name| !known.contains(name)) {
-        let message = format!("the graph has no input `{name}`; its inputs are {}", known.join(", "));
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    for name in options.shapes.inputs.iter().map(|(name, _)| name).filter(|name| !known.contains(&name.as_str())) {
+        let message = suggest::no_input("graph", name, &known);
         found.report(Diagnostic::new(Code::OptionInput, Location::new(file, Span::default()), message));
     }
 }

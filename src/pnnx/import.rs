@@ -59,6 +59,7 @@ impl PnnxModel {
             labels: Distinct::default(),
             members: Members::default(),
             complex: FxHashSet::default(),
+            meant: FxHashMap::default(),
             items: 0,
             found: Diagnostics::of(options.policy()),
         };
@@ -106,6 +107,8 @@ struct Import<'a> {
     members: Members,
     /// Tensors of complex numbers, which NNEF does not have.
     complex: FxHashSet<TensorId>,
+    /// The kinds of operators without a rule, each with the one that it probably misspells.
+    meant: FxHashMap<&'a str, Option<&'static str>>,
     /// The number of items of lists that operators have had as operands.
     items: u64,
     found: Diagnostics,

@@ -41,6 +41,8 @@ pub(crate) mod windows;
 #[cfg(feature = "input")]
 use std::cell::Cell;
 
+use crate::diagnostics::suggest;
+use crate::dictionary;
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
 use crate::library::recurrent::RecurrentKind;
@@ -50,6 +52,7 @@ use crate::pnnx::item::ExpandedItem;
 #[cfg(feature = "input")]
 use crate::pnnx::model::{Operator, OperatorParam, Role};
 
+use super::table::Op;
 pub(crate) use line::Line;
 pub(super) use line::Operand;
 use line::{LoweringRow, LoweringRule, extent_of, in_groups, integers, product};
@@ -283,6 +286,30 @@ pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
         found => Err(Refusal::Because(format!("NNEF gives {found} results instead of {wanted}").into())),
     }
 }
+
+/// The kind that one of the same module for which there is no rule probably misspells.
+pub(super) fn misspelt(kind: &str) -> Option<&'static str> {
+    let known = || {
+        let in_dictionary = dictionary::all().flat_map(|row| row.torch.split_ascii_whitespace());
+        table().flat_map(|(kinds, _)| kinds.iter().copied()).chain(in_dictionary)
+    };
+    let (module, name) = kind.rsplit_once('.')?;
+    if known().any(|known| known == kind) || Op::named(name).is_some() {
+        return None;
+    }
+    let mut names =
+        known().filter_map(|known| known.rsplit_once('.')).filter(|known| known.0 == module).map(|known| known.1);
+    let same = |known: &&str| known.eq_ignore_ascii_case(name);
+    // Names of torch that are short differ in a letter from others.
+    let meant = match name.len() < LEAST_LETTERS {
+        true => names.find(same),
+        false => suggest::misspelt(name, names),
+    }?;
+    known().find(|known| known.rsplit_once('.') == Some((module, meant)))
+}
+
+/// The letters of the shortest name that is compared with others.
+const LEAST_LETTERS: usize = 5;
 
 /// The results of the rule for a kind of operators.
 fn by_rule(line: &mut Line, kind: &str) -> Lowered<Vec<TensorId>> {

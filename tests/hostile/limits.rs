@@ -272,4 +272,12 @@ fn outputs_are_limited() {
     assert!(!output.exists());
     ends(&["-q", "--max-output", "1MiB", "-o", output.to_str().unwrap()], &plain, 0, "");
     assert!(output.exists());
+    // What is read back before it gets its place, and documents that are changed in theirs.
+    let flat = folder.0.path().join("plain.onnx");
+    ends(&["-q", "--verify", "--max-output", "10", "-o", flat.to_str().unwrap()], &plain, 1, "E0819");
+    assert!(!flat.exists());
+    let text = format!("\n\n\n{DOCUMENT}");
+    let spaced = folder.file("spaced.nnef", &text);
+    ends(&["fmt", "--max-output", "10"], &spaced, 1, "E0819");
+    assert_eq!(std::fs::read_to_string(&spaced).unwrap(), text);
 }

@@ -106,7 +106,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "write",
         ],
     ),
-    ("lsp", &["diagnostics", "graph", "input", "library", "nnef", "onnx", "options", "source", "write"]),
+    ("lsp", &["diagnostics", "diff", "graph", "input", "library", "nnef", "onnx", "options", "source", "write"]),
     (
         "cli",
         &[

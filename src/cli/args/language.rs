@@ -17,6 +17,16 @@ use crate::options::{GivenShapes, input_name, input_shape, symbol};
 use crate::source::{FileId, Location, Span};
 use crate::{Diagnostics, Lower, Options};
 
+/// The diagnostics about a name in an option, with the options that have such names.
+const NAMING: &[(Code, &[&str])] = &[
+    (Code::OptionOperation, &["--lower", "--keep"]),
+    (Code::OptionPrimitive, &["--lower"]),
+    (Code::OptionKept, &["--keep"]),
+    (Code::OptionSymbol, &["--set"]),
+    (Code::OptionInput, &["--input-shape", "--bind"]),
+    (Code::OptionTensor, &["--outputs", "--inputs-at"]),
+];
+
 /// How documents are read and expanded.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Language {
@@ -108,16 +118,29 @@ impl Language {
         Ok(())
     }
 
+    /// The names in an option.
+    fn named(&self, option: &str) -> Vec<&str> {
+        match (option, &self.lower) {
+            ("--lower", Some(Lower::Names(names))) => names.iter().map(String::as_str).collect(),
+            ("--keep", _) => self.keep.iter().map(String::as_str).collect(),
+            ("--set", _) => self.set.iter().map(|(name, _)| name.as_str()).collect(),
+            ("--input-shape", _) => self.input_shape.iter().map(|(name, _)| name.as_str()).collect(),
+            ("--bind", _) => self.bind.iter().map(|(name, _)| name.as_str()).collect(),
+            ("--outputs", _) => self.outputs.iter().map(String::as_str).collect(),
+            ("--inputs-at", _) => self.inputs_at.iter().map(String::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Moves diagnostics about names in the options to the options, which `add` makes a source.
     pub(crate) fn locate(&self, found: &mut Diagnostics, mut add: impl FnMut(&str, &str) -> FileId) {
-        let lowered = match &self.lower {
-            Some(Lower::Names(names)) => names.as_slice(),
-            _ => &[],
-        };
-        let named = [("--lower", lowered), ("--keep", &self.keep)];
-        for diagnostic in found.iter_mut().filter(|found| found.code == Code::OptionOperation) {
-            let mut names = named.iter().flat_map(|(option, names)| names.iter().map(move |name| (*option, name)));
-            if let Some((option, name)) = names.find(|(_, name)| Options::unknown(name) == diagnostic.message) {
+        for diagnostic in found.iter_mut() {
+            let Some((_, options)) = NAMING.iter().find(|(code, _)| *code == diagnostic.code) else { continue };
+            let named =
+                options.iter().flat_map(|option| self.named(option).into_iter().map(move |name| (option, name)));
+            // The name is the first one in the message; others are those that may be meant.
+            let told = named.filter_map(|named| Some((diagnostic.message.find(&format!("`{}`", named.1))?, named)));
+            if let Some((_, (option, name))) = told.min_by_key(|(at, _)| *at) {
                 let span = Span::new(0, name.len() as u32);
                 diagnostic.at = Location::new(add(option, name), span);
             }

@@ -9,6 +9,7 @@ use crate::diff::{ChangedTensors, Difference};
 use crate::input::differ::DiffInput;
 use crate::input::{Findings, Refusal};
 use crate::picture::{Comparison, MarkKind, MarkedChange, Picture};
+use crate::sink::OutputLimit;
 use crate::threads::both;
 use crate::write::encode::picture;
 
@@ -22,12 +23,16 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
 }
 
 /// Writes the page, completely or not at all.
-pub(super) fn write(path: &Path, difference: &Difference, inputs: &[DiffInput; 2]) -> Result<(), Failure> {
+pub(super) fn write(
+    (path, limit): (&Path, OutputLimit),
+    difference: &Difference,
+    inputs: &[DiffInput; 2],
+) -> Result<(), Failure> {
     let [a, b] = inputs;
     let (drawn_a, drawn_b) = both(|| draw(a), || draw(b)).map_err(|error| Refusal::io("a thread", error))?;
     let (drawn_a, drawn_b) = (drawn_a.map_err(|found| refused(a, found))?, drawn_b.map_err(|found| refused(b, found))?);
     let told = told(difference, inputs);
-    io::write_file(path, &mut |out| drawn_a.write_comparison(&drawn_b, &told, out))
+    io::write_file(path, limit, &mut |out| drawn_a.write_comparison(&drawn_b, &told, out))
 }
 
 fn draw(input: &DiffInput) -> Result<Picture<'_>, Diagnostics> {

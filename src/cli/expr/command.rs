@@ -24,7 +24,9 @@ pub(crate) fn run(arguments: &args::Expr, mut language: Language, reporter: &mut
     reporter.all(&asked.sources, found);
     reporter.summary();
     match answer {
-        Some(answer) => io::write_stdout(&mut |out| out.write_all(&answer)).map(|()| Status::Done),
+        Some(answer) => {
+            io::write_stdout(language.limits.output(), &mut |out| out.write_all(&answer)).map(|()| Status::Done)
+        }
         None => Ok(Status::Refused),
     }
 }

@@ -22,9 +22,8 @@ pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, rep
     input.usable(&options::name(&arguments.to.unwrap_or(ExprTo::Text)), reporter)?;
     let (source, settings, language) = input.read()?;
     let Flat { mut backing, mut result } = source.graph(&settings)?;
-    if let Err(found) = &mut result {
-        language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
-    }
+    let (Ok((_, found)) | Err(found)) = &mut result;
+    language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
     let Some(graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
     reporter.summary();
     let parts = fuse(&graph, if arguments.recompute { FusionRule::Recompute } else { FusionRule::Once });
@@ -32,7 +31,7 @@ pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, rep
         Some(ExprTo::Json) => json(&graph, &parts),
         _ => listing(&graph, &parts),
     };
-    io::write_stdout(&mut |out| out.write_all(text.as_bytes())).map(|()| Status::Done)
+    io::write_stdout(language.limits.output(), &mut |out| out.write_all(text.as_bytes())).map(|()| Status::Done)
 }
 
 /// The first result of an operation.

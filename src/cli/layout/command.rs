@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &args::Layout, mut language: Language, reporter: &m
     };
     let mut sources = Sources::new();
     match ask(arguments, text, &mut sources).and_then(|asked| asked.answer(arguments.to, limits)) {
-        Ok(answer) => io::write_stdout(&mut |out| out.write_all(&answer)).map(|()| Status::Done),
+        Ok(answer) => io::write_stdout(limits.output(), &mut |out| out.write_all(&answer)).map(|()| Status::Done),
         Err(found) => {
             reporter.all(&sources, found);
             reporter.summary();

@@ -67,7 +67,7 @@ pub(super) fn listing(arguments: &args::Layout, limits: &RunLimits, reporter: &m
     })?;
     let list = if arguments.tpu_tiles { list.with_tpu_tiles() } else { list };
     let found = Listing::new(&list);
-    io::write_stdout(&mut |out| match arguments.to {
+    io::write_stdout(limits.output(), &mut |out| match arguments.to {
         Some(LayoutTo::Json) => found.write_json(out),
         _ => found.write_table(out),
     })?;

@@ -1,7 +1,10 @@
-//! A call of the graph, replaced by the statements that it stands for.
+//! A call of the graph, replaced by the statements of its body. Calls in its arguments and in its body stay calls.
+
+use rustc_hash::FxHashSet;
 
 use super::declaration::Declaration;
 use super::text::NnefText;
+use crate::diff::diff;
 use crate::graph::{Operation, TensorId};
 use crate::input::table::documents::expanded;
 use crate::lsp::analyzed::{ExpandableCall, Replacement};
@@ -51,6 +54,12 @@ fn statement(of: &NnefText, span: Span) -> Option<&Assignment> {
     statements.get(after.checked_sub(1)?).filter(|statement| span.end <= statement.span.end)
 }
 
+/// The place of the name of what a call refers to.
+fn name_of(of: &NnefText, id: ExprId) -> Span {
+    let ast = &of.document.main().ast;
+    if let Expr::Call(call) = ast.expr(id) { ast.call(call).name.span } else { Span::default() }
+}
+
 /// The operations of a graph that a part of the graph's body stands for.
 fn produced<'g>(of: &NnefText, graph: &'g Graph, part: Span) -> Vec<&'g Operation> {
     let main = of.document.main();
@@ -88,32 +97,76 @@ pub(super) fn expansion(of: &NnefText, call: &ExpandableCall) -> Result<Vec<Repl
     }
     let id = *of.index().calls.values().find(|id| main.ast.span(**id) == call.span).ok_or("it is not a call")?;
     let standard = callee(of, id).is_some_and(|declared| declared.module == ModuleId::STANDARD);
-    let options = Options { lower: if standard { Lower::All } else { of.options.lower.clone() }, ..of.options.clone() };
-    let unused = Options { keep_unused: true, ..options.clone() };
-    // What no output needs is expanded, too, if it is this call.
-    for options in [options, unused] {
-        let Ok(flat) = crate::expand(&of.document, &options) else { continue };
-        let found = produced(of, &flat.graph, replaced);
-        if found.is_empty() {
-            continue;
+    let within = Options { lower: Lower::None, ..of.options.clone() };
+    // Where a body asks for shapes that calls which stay do not tell, all calls are expanded.
+    let full = Options { lower: if standard { Lower::All } else { of.options.lower.clone() }, ..of.options.clone() };
+    for (only, options) in [(true, within), (false, full)] {
+        // What no output needs is expanded, too, if it is this call.
+        for keep_unused in [false, true] {
+            let after = Options { keep_unused: keep_unused || options.keep_unused, ..options.clone() };
+            let before = after.clone().with(|options| options.internal.only_call = only.then_some(call.span.start));
+            let Ok(flat) = crate::expand(&of.document, &before) else { continue };
+            let found = produced(of, &flat.graph, replaced);
+            if found.is_empty() {
+                continue;
+            }
+            if found.len() > MOST {
+                return Err(format!("it stands for more than {MOST} operations"));
+            }
+            let is_call = |operation: &&Operation| {
+                operation.location() == Location::new(main.file, name_of(of, id))
+                    && flat.graph.calls(operation).next().is_none()
+            };
+            if found.iter().any(is_call) {
+                return Err("in this document it is not what its body says".to_owned());
+            }
+            let edited = |arguments: &[Span]| {
+                let edits = edits(of, (&flat.graph, &found, arguments), (statement, call.span, whole))?;
+                verified(of, &edits, &flat.graph, &after).map(|()| edits)
+            };
+            // What an argument stands for takes its place where its text cannot, as with the names of a comprehension.
+            return edited(&arguments(of, id)).or_else(|_| edited(&[]));
         }
-        if found.len() > MOST {
-            return Err(format!("it stands for more than {MOST} operations"));
-        }
-        let edits = edits(of, (&flat.graph, &found), (statement, call.span, whole))?;
-        verified(of, &edits, &flat.graph, &options)?;
-        return Ok(edits);
     }
     Err("it stands for no operation".to_owned())
 }
 
+/// The arguments of a call, and the items of those that are arrays or tuples, in the order of the text.
+fn arguments(of: &NnefText, id: ExprId) -> Vec<Span> {
+    let ast = &of.document.main().ast;
+    let Expr::Call(call) = ast.expr(id) else { return Vec::new() };
+    let mut open: Vec<ExprId> = ast.arguments(&ast.call(call)).iter().map(|argument| argument.value).collect();
+    let mut found = Vec::new();
+    while let Some(id) = open.pop() {
+        match ast.expr(id) {
+            Expr::Array(items) | Expr::Tuple(items) => open.extend(ast.items(items)),
+            _ => found.push(ast.span(id)),
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
 /// The replacements: statements instead of a statement, or before it with the name of their result instead of the call.
+/// The arguments whose spans are given are statements as they are written.
 fn edits(
     of: &NnefText,
-    (graph, found): (&Graph, &[&Operation]),
+    (graph, found, arguments): (&Graph, &[&Operation], &[Span]),
     (statement, call, whole): (&Assignment, Span, bool),
 ) -> Result<Vec<Replacement>, String> {
-    let lines = statements(graph, found.iter().copied());
+    let mut lines = String::new();
+    let mut written = FxHashSet::default();
+    for argument in arguments {
+        let operations = produced(of, graph, *argument);
+        let Ok(value) = result(graph, &operations) else { continue };
+        let text = of.source().get(argument.range()).unwrap_or_default();
+        lines += &format!("{} = {text};\n", graph.tensor_name(value));
+        written.extend(operations.into_iter().map(std::ptr::from_ref));
+    }
+    lines += &statements(
+        graph,
+        found.iter().copied().filter(|operation| !written.contains(&std::ptr::from_ref(*operation))),
+    );
     let indent = indentation(of.source(), statement.span.start);
     let lines: Vec<&str> = lines.lines().map(str::trim_start).collect();
     let text = lines.join(&format!("\n{indent}"));
@@ -156,21 +209,15 @@ fn result(graph: &Graph, found: &[&Operation]) -> Result<TensorId, String> {
     }
 }
 
-/// Checks that the text with the replacements means the same: it has the same operations.
+/// Checks that the text with the replacements means the same: it has the same operations, up to inner names.
 fn verified(of: &NnefText, edits: &[Replacement], before: &Graph, options: &Options) -> Result<(), String> {
     let mut text = of.source().to_owned();
     for edit in edits.iter().rev() {
         text.replace_range(edit.span.range(), &edit.text);
     }
     let (_, result) = expanded("expanded", text, options);
-    let kinds = |graph: &Graph| {
-        let operations = graph.operations().iter().map(|operation| graph.operation_name(operation).to_owned());
-        let mut kinds: Vec<String> = operations.collect();
-        kinds.sort_unstable();
-        kinds
-    };
     match result {
-        Ok((after, _)) if kinds(&after) == kinds(before) => Ok(()),
+        Ok((after, _)) if diff(before, &after).is_equal() => Ok(()),
         _ => Err("its statements cannot stand in its place".to_owned()),
     }
 }

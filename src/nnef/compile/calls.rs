@@ -36,7 +36,9 @@ impl Compiler<'_, '_> {
         let done = done as usize;
         let by_static_type = self.by_static_type(declared.module);
         if done == 0 {
-            open.inlined = self.lowering.expands(fragment, self.takes_apart(open.hint, &declared.results));
+            open.inlined = self.lowering.expands(fragment, self.takes_apart(open.hint, &declared.results))
+                || self.module == self.checked.document.main_id()
+                    && self.lowering.expands_only(self.checked, fragment, call.name.span.start);
         } else if let Some(value) = self.bound(info.bound, done - 1) {
             self.conform(value, declared.params[done - 1].ty, by_static_type && open.inlined);
         }

@@ -21,12 +21,21 @@ fn gives_tensors(checked: &Checked, info: &FragmentInfo) -> bool {
     })
 }
 
+/// Whether a fragment has a body that says what it computes. In a document with registries, some compounds are not what
+/// their definitions say.
+fn is_defined(checked: &Checked, info: &FragmentInfo) -> bool {
+    let follows = info.module == ModuleId::STANDARD && checked.document.of_practice();
+    info.has_body && !(follows && deviations::has_no_definition(checked.text(info.name)))
+}
+
 /// Which fragments are expanded, and related options.
 #[derive(Debug)]
 pub(crate) struct Lowering {
     /// Whether each fragment is expanded, by its position in [`Checked::fragments`].
     expand: Vec<bool>,
     open_arrays: Vec<bool>,
+    /// The offset of the only call that is expanded, of those in the graph's own body.
+    only_call: Option<u32>,
     /// The fragments that [`Options::keep`] names.
     pub(crate) kept: Vec<UnitId>,
     /// The operations of binary and of unary operators on tensors, in the order of their tables.
@@ -53,6 +62,7 @@ impl Lowering {
         let decide = |info: &FragmentInfo| {
             let compounds = options.internal.compounds.as_ref().filter(|_| info.module == ModuleId::STANDARD);
             let wanted = match (compounds, &options.lower) {
+                _ if options.internal.only_call.is_some() => false,
                 (Some(stay), _) => !stay.contains(&checked.text(info.name)),
                 (None, Lower::Custom) => info.module != ModuleId::STANDARD,
                 (None, Lower::All) => true,
@@ -64,17 +74,14 @@ impl Lowering {
                 ModuleId::STANDARD => more.iter().any(|needed| needed == checked.text(info.name)),
                 _ => options.migrate && checked.document.dialect() == Dialect::Draft,
             };
-            // In a document with registries, some compounds are not what their definitions say.
-            let defined = info.module != ModuleId::STANDARD
-                || !checked.document.of_practice()
-                || !deviations::has_no_definition(checked.text(info.name));
-            info.has_body && defined && ((wanted || needed) && !kept(info) || !gives_tensors(checked, info))
+            is_defined(checked, info) && ((wanted || needed) && !kept(info) || !gives_tensors(checked, info))
         };
         let open_array = |info: &FragmentInfo| {
             info.has_body && info.results.iter().any(|result| matches!(result.ty, Type::Array(_)))
         };
         Lowering {
             expand: checked.fragments.iter().map(decide).collect(),
+            only_call: options.internal.only_call,
             open_arrays: checked.fragments.iter().map(open_array).collect(),
             kept: checked.fragment_ids().filter(|&id| kept(checked.fragment(id))).collect(),
             binary: BINARY.iter().map(|row| checked.standard(row.tensor?)).collect(),
@@ -90,5 +97,10 @@ impl Lowering {
     pub(crate) fn expands(&self, fragment: UnitId, taken_apart: bool) -> bool {
         let declared = fragment.index();
         self.expand[declared] || (!taken_apart && self.open_arrays[declared])
+    }
+
+    /// Whether a call in the graph's own body is the only one that is expanded, and can be.
+    pub(super) fn expands_only(&self, checked: &Checked, fragment: UnitId, at: u32) -> bool {
+        self.only_call == Some(at) && is_defined(checked, checked.fragment(fragment))
     }
 }

@@ -10,8 +10,8 @@ use crate::nnef::ast::{Ast, Expr, GraphDecl};
 use crate::nnef::check::Checked;
 use crate::nnef::document::ModuleId;
 use crate::options::{LEVELS, Options};
-use crate::source::Location;
 use crate::source::names::Name;
+use crate::source::{Location, Span};
 
 /// Checks the names in the options against a document and its graph.
 pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, diagnostics: &mut Diagnostics) {
@@ -76,13 +76,16 @@ pub(super) fn check_symbols(
         let mut words = main.extensions.iter().flat_map(|extension| &extension.words);
         let is_meant = |text: &str| meant.map_or(names.contains(&text), |meant| meant == text);
         let declared = words.find(|word| is_meant(checked.text(word.name)));
-        let at = Location::new(main.file, declared.map(|word| word.span).unwrap_or_default());
+        let at = Location::new(main.file, Span::default());
         let message = format!("the options give a value for `{name}`, which is not a dimension symbol of the document");
-        let label = if declared.is_some() { "a symbol of the document" } else { "not a symbol of the document" };
         let listed = || names.iter().take(8).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let help = suggest::did_you_mean(name, names.iter().copied());
         let help = help.or_else(|| (!names.is_empty()).then(|| format!("its symbols are {}", listed())));
-        diagnostics.report(Diagnostic::new(Code::OptionSymbol, at, message).label(label).help_if(help));
+        let mut found = Diagnostic::new(Code::OptionSymbol, at, message).label("not a symbol of the document");
+        if let Some(word) = declared {
+            found = found.see(Location::new(main.file, word.span), "a symbol of the document");
+        }
+        diagnostics.report(found.help_if(help));
     }
 }
 

@@ -7,7 +7,7 @@ use super::checker::{Check, Pass};
 use super::flow::ValueTypes;
 use super::nodes::Graphs;
 use super::part::{ModelPart, attributes_of};
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, suggest};
 use crate::onnx::model::{AttributeProto, AttributeValue, GraphProto, NodeProto, TensorProto};
 use crate::onnx::protobuf::fields::attribute as fields;
 use crate::onnx::schema::Schema;
@@ -167,6 +167,24 @@ impl<'m> Check<'m> {
             }
         };
         self.report(Code::OnnxNoReference, node.at, message, help);
+    }
+
+    /// Warns of attributes of a model that is expanded whose names misspell those of the operator. Other unknown ones may
+    /// be those of a program.
+    pub(super) fn misspelt_attributes(&mut self, node: &NodeProto, schema: &Schema, body: &ModelPart) {
+        for (i, attribute) in node.attributes.iter().enumerate() {
+            let name = self.text(attribute.name);
+            let mut known = schema.attributes.iter().map(|row| row.name);
+            if known.any(|known| known == name) || self.diagnostics.is_frequent(Code::OnnxUntaken) {
+                continue;
+            }
+            let meant = suggest::misspelt(name, schema.attributes.iter().map(|row| row.name));
+            if let Some(meant) = meant.filter(|_| !self.is_later(node, body)) {
+                let message = format!("`{}` has no attribute `{name}`", self.text(node.op_type));
+                let help = Some(format!("did you mean `{meant}`?"));
+                self.within(("attribute", Some(i)), |check| check.report(Code::OnnxUntaken, node.at, message, help));
+            }
+        }
     }
 
     /// Checks attributes against the schema of the operator.

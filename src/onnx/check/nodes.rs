@@ -101,6 +101,7 @@ impl<'m> Check<'m> {
     fn operation(&mut self, node: &'m NodeProto, schema: &Schema, graphs: &Graphs, body: &ModelPart) -> ValueTypes {
         self.operands(node, schema, body);
         if self.pass == Pass::Structure {
+            self.misspelt_attributes(node, schema, body);
             return ValueTypes::new();
         }
         self.schema_attributes(node, schema);
@@ -210,15 +211,17 @@ impl<'m> Check<'m> {
         self.pass == Pass::Structure && !is_later && !(domain.is_empty() && EXPERIMENTAL.contains(&name))
     }
 
+    /// Whether a node is of a version of its operator set that the table does not have yet.
+    pub(super) fn is_later(&self, node: &NodeProto, body: &ModelPart) -> bool {
+        let version = body.imports.version(self.names, node.domain);
+        version.is_some_and(|version| version > self.schemas.latest(self.standard(node)))
+    }
+
     /// Checks the numbers of operands and results.
     fn operands(&mut self, node: &NodeProto, schema: &Schema, body: &ModelPart) {
         let name = self.text(node.op_type);
         // The operator may have others in a version that the table does not have yet.
-        let may_pass = |check: &Self| {
-            let version = body.imports.version(check.names, node.domain);
-            check.pass == Pass::Structure
-                && version.is_some_and(|version| version > check.schemas.latest(check.standard(node)))
-        };
+        let may_pass = |check: &Self| check.pass == Pass::Structure && check.is_later(node, body);
         for (what, given, parameters) in
             [("inputs", &node.inputs, &schema.inputs), ("outputs", &node.outputs, &schema.outputs)]
         {

@@ -10,7 +10,7 @@ use crate::Options;
 use crate::onnx::Document;
 use crate::onnx::elements::{self, Elements, Length};
 use crate::onnx::protobuf::{decode, push_packed};
-use crate::sink::into_file;
+use crate::sink::{OutputLimit, into_file};
 use crate::source::Sources;
 
 /// A field of bytes.
@@ -73,7 +73,7 @@ fn written(document: &Document) -> std::io::Result<Vec<u8>> {
 /// What is written into a file.
 fn written_to_file(document: &Document) -> std::io::Result<Vec<u8>> {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let mut out = into_file(file.as_file());
+    let mut out = into_file(file.as_file(), OutputLimit::NONE);
     document.write_protobuf(&mut out)?;
     out.flush()?;
     std::fs::read(file.path())

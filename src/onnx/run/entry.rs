@@ -8,7 +8,7 @@ use super::interpreter::Interpreter;
 use super::stored::Stores;
 use super::value::RunValue;
 use crate::Options;
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, suggest};
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
 use crate::onnx::model::{Extent, GraphProto, ModelNames, ModelProto, TypeForm, ValueInfo};
@@ -113,7 +113,7 @@ impl Runner<'_> {
         let declared = declared_inputs(model);
         if let Some((name, _)) = inputs.iter().find(|(name, _)| !declared.iter().any(|input| input.name == *name)) {
             let known: Vec<&str> = declared.iter().map(|input| input.name).collect();
-            return Err(unfit(format!("the model has no input `{name}`; its inputs are {}", known.join(", "))));
+            return Err(unfit(suggest::no_input("model", name, &known)));
         }
         let mut symbols = FxHashMap::default();
         let mut values = Vec::new();

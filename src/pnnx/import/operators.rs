@@ -19,6 +19,9 @@ use crate::pnnx::model::{Operator, OperatorParam, Role, Typed};
 use crate::pnnx::standard;
 use crate::source::Location;
 
+/// The most kinds that are compared with those that have rules.
+const MOST_COMPARED: usize = 1000;
+
 impl<'a> Import<'a> {
     /// Adds an operation for an operator, or equivalent operations of NNEF.
     pub(super) fn other(&mut self, operator: &'a Operator) {
@@ -58,8 +61,18 @@ impl<'a> Import<'a> {
                 }
                 Err(refusal) => self.passed(operator, &refusal),
             }
+        } else if self.meant(&operator.kind).is_some() {
+            self.passed(operator, &Refusal::Because("it is not a known operator".into()));
         }
         self.pass(operator, names, data, &operands);
+    }
+
+    /// The kind that the kind of an operator probably misspells.
+    fn meant(&mut self, kind: &'a str) -> Option<&'static str> {
+        if self.meant.len() >= MOST_COMPARED {
+            return self.meant.get(kind).copied().flatten();
+        }
+        *self.meant.entry(kind).or_insert_with(|| lower::misspelt(kind))
     }
 
     /// Adds the operation of NNEF that an operator stands for. Returns whether its arguments fit.
@@ -131,7 +144,7 @@ impl<'a> Import<'a> {
     }
 
     /// Reports that an operator is not lowered.
-    pub(super) fn passed(&mut self, operator: &Operator, refusal: &Refusal) {
+    pub(super) fn passed(&mut self, operator: &'a Operator, refusal: &Refusal) {
         let at = Location::new(self.file, operator.span);
         let message = format!("`{}` is passed through: {refusal}", operator.kind);
         let mut diagnostic = Diagnostic::new(Code::PnnxPassed, at, message);
@@ -147,7 +160,8 @@ impl<'a> Import<'a> {
         if self.options.lower != Lower::All && !operator.inputs.iter().all(shaped) {
             diagnostic = diagnostic.help("`--lower all` finds the shapes of operands that the file does not have");
         }
-        self.found.report(diagnostic);
+        let meant = self.meant(&operator.kind).map(|meant| format!("did you mean `{meant}`?"));
+        self.found.report(diagnostic.help_if(meant));
     }
 
     /// Lowers an operator to operations of NNEF and returns their results. If that is not possible, no operations are

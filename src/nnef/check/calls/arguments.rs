@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::{BodyCheck, Callee, MAX_LISTED};
 use crate::diagnostics::Code;
-use crate::diagnostics::suggest::nearest;
+use crate::diagnostics::suggest::{did_you_mean, nearest};
 use crate::nnef::ast::{Arg, Arguments, BinaryOp, Expr, ExprId, Ident};
 use crate::nnef::check::ParamInfo;
 use crate::nnef::check::positions::Positions;
@@ -158,7 +158,9 @@ impl BodyCheck<'_, '_> {
         let text = checked.text(argument.name);
         if self.ignores_arguments() {
             let message = format!("`{}` has no parameter `{text}`; it is ignored", checked.text(call.name.name));
-            self.report(Code::IgnoredArgument, argument.span, message);
+            let known = info.params.iter().map(|param| checked.text(param.name));
+            let help = did_you_mean(text, known);
+            self.push(self.finding(Code::IgnoredArgument, argument.span, message).help_if(help));
             return false;
         }
         let names = || info.params.iter().map(|param| checked.text(param.name));
