@@ -22,6 +22,7 @@ use super::to_nnef::{self, NnefVariables};
 use super::view::{self, ModelConstants, ViewTypes};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, memory_text};
 use crate::eval::{Limits, Quantizations};
+use crate::options::Profile;
 use crate::parts::{KERNELS, TRANSLATION};
 use crate::sink::ByteSink;
 use crate::source::{FileId, Location, Sources, Span};
@@ -329,9 +330,17 @@ impl Document {
     /// loops cannot be expanded, there are more nodes than the options allow, or external data are outside the folder of
     /// the model or not there.
     pub fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
+        let stores = Stores::new(self.folder.as_deref());
+        let limits = match options.internal.profile {
+            Profile::Trusted => Limits::default(),
+            Profile::Untrusted => Limits::untrusted(),
+        };
+        let limits = limits.folding(self.stored_bytes());
+        let decides = options.unroll && KERNELS.missing().is_none();
         self.expanded(options, |model, functions, places| {
             let found = match options.lower {
                 Lower::None => Diagnostics::of(options.policy()),
+                _ if decides => return edit::unroll(model, functions, places, (&stores, limits), options),
                 _ => inline::expand(model, functions, places, options)?,
             };
             edit::cut(model, Self::nowhere(places.0), options)?;

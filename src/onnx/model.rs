@@ -205,6 +205,28 @@ pub(crate) struct GraphProto {
     /// Whether operands in it contradict each other, so that it cannot run with the shapes of the inputs. A branch that is
     /// never taken may do so. What follows from shapes in it decides nothing.
     pub(crate) cannot_run: bool,
+    /// What was found out about values that nodes in it compute, for the expansion of control flow. Nothing of it is
+    /// written.
+    pub(crate) facts: Vec<(NameId, Fact)>,
+    /// Whether the state of the loop whose body it is has one shape in all trips, as far as that was found out.
+    pub(crate) keeps_shapes: bool,
+}
+
+/// A single value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scalar {
+    Int(i64),
+    Int32(i32),
+    Bool(bool),
+}
+
+/// What is known of a value before a model runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fact {
+    /// The value has one item.
+    Is(Scalar),
+    /// It has an extent along an axis.
+    Extent { axis: i64, extent: i64 },
 }
 
 /// The operands and results of a node.

@@ -223,11 +223,67 @@ class Made:
             yield {"x": values[0], "y": values[1], "c": np.array(flag), "n": np.array(number, np.int64)}
 
 
+class Compositions:
+    """A model, what passes write of it, and what is known of that: each text is written, checked and computed once."""
+
+    def __init__(self, made, binary, folder):
+        self.made, self.binary, self.folder = made, binary, folder
+        self.source = made.model.SerializeToString()
+        self.written, self.equal, self.inputs = {}, set(), list(made.inputs())
+        self.wanted = [run(session(made.model), given) for given in self.inputs]
+
+    def flattened(self, passes, source):
+        """The bytes that a command with these passes writes for a model."""
+        options = [option for name in passes for option in PASSES[name]]
+        if (source, *options) not in self.written:
+            given, target = (os.path.join(self.folder, f"{name}.onnx") for name in ["given", "written"])
+            with open(given, "wb") as file:
+                file.write(source)
+            command = [self.binary, "-q", given, *options, "-o", target]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+            if done.returncode != 0:
+                raise AssertionError(f"{' '.join(command[2:])}: {done.returncode}: {done.stderr.strip()[:400]}")
+            with open(target, "rb") as file:
+                self.written[source, *options] = file.read()
+        return self.written[source, *options]
+
+    def check(self, data, bound):
+        """Whether a written model is one, and computes what the generated one does."""
+        if (data, bound) in self.equal:
+            return
+        onnx.checker.check_model(data, full_check=True)
+        other = session(data)
+        for given, wanted in zip(self.inputs, self.wanted):
+            if not bound or given["c"]:
+                for one, found in zip(wanted, run(other, given)):
+                    np.testing.assert_allclose(found, one, rtol=1e-4, atol=1e-5, equal_nan=True)
+        self.equal.add((data, bound))
+
+    def compare(self, pair):
+        """Whether a pair of passes in one command writes what two commands do.
+
+        Raises an error if what they write is no model, or computes something else.
+        """
+        first, second = pair
+        bound = "bind" in pair
+        both = self.flattened(pair, self.source)
+        one = self.flattened([first], self.source)
+        after = self.flattened([second], one)
+        for written in [both, one, after]:
+            self.check(written, bound)
+        if {"outline", "annotate"} & set(pair) or both == after:
+            return True
+        return structure(onnx.load_from_string(both).graph) == structure(onnx.load_from_string(after).graph)
+
+
 def session(model):
+    """A session that computes a model as it is written: what the optimizer of onnxruntime does to nests of branches is
+    not always the same model."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(model.SerializeToString(), options)
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(model if isinstance(model, bytes) else model.SerializeToString(), options)
 
 
 def run(session_, given):
@@ -235,105 +291,100 @@ def run(session_, given):
     return session_.run(None, {name: value for name, value in given.items() if name in names})
 
 
-def flattened(binary, source, options, target):
-    command = [binary, "-q", source, *options, "-o", target]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(command[1:])}: {done.returncode}: {done.stderr.strip()[:400]}")
-    return onnx.load(target)
-
-
-def operators(graph, found):
+def structure(graph, values=None, depth=0):
+    """The results of a graph and all its nodes, without the names of values."""
+    values = dict(values or {})
+    for i, value in enumerate(graph.input):
+        values[value.name] = depth, i
+    for tensor in graph.initializer:
+        values[tensor.name] = constant(tensor)
+    nodes = []
     for node in graph.node:
-        found.append(node.op_type)
-        for attribute in node.attribute:
-            for inner in [attribute.g, *attribute.graphs]:
-                operators(inner, found)
-    return found
-
-
-def check(made, model, bound):
-    """Whether a written model is one, and computes what the generated one does."""
-    onnx.checker.check_model(model, full_check=True)
-    own, other = session(made.model), session(model)
-    for given in made.inputs():
-        if bound and not given["c"]:
+        if node.op_type == "Constant" and node.attribute[0].name == "value":
+            values[node.output[0]] = constant(node.attribute[0].t)
             continue
-        for wanted, found in zip(run(own, given), run(other, given)):
-            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5, equal_nan=True)
+        attributes = []
+        for attribute in sorted(node.attribute, key=lambda attribute: attribute.name):
+            inner = attribute.type == onnx.AttributeProto.GRAPH
+            attributes.append(structure(attribute.g, values, depth + 1) if inner else attribute.SerializeToString())
+        made = hash((node.op_type, node.domain, *attributes, *[values.get(name, name) for name in node.input]))
+        nodes.append(made)
+        for i, name in enumerate(node.output):
+            values[name] = made, i
+    return tuple(values.get(value.name) for value in graph.output), tuple(sorted(nodes))
 
 
-def compare(made, binary, folder, pair):
-    first, second = pair
-    source = os.path.join(folder, "m.onnx")
-    onnx.save(made.model, source)
-    bound = "bind" in pair
-    file = lambda name: os.path.join(folder, f"{name}.onnx")
-    both = flattened(binary, source, [*PASSES[first], *PASSES[second]], file("both"))
-    check(made, both, bound)
-    one = flattened(binary, source, PASSES[first], file("one"))
-    check(made, one, bound)
-    after = flattened(binary, file("one"), PASSES[second], file("after"))
-    check(made, after, bound)
-    if not {"outline", "annotate"} & set(pair):
-        one_by_one, together = sorted(operators(after.graph, [])), sorted(operators(both.graph, []))
-        return one_by_one == together
-    return True
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--bin", default="target/debug/nnef-flatten")
-    parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", help="a folder for the models")
-    arguments = parser.parse_args()
-    pairs = [pair for pair in itertools.combinations(PASSES, 2) if set(pair) != {"unroll", "trips"}]
-    # Folding decides most, so that every second pair folds.
-    folding = [pair for pair in pairs if "fold" in pair]
-    pairs = [pair for both in zip(pairs, itertools.cycle(folding)) for pair in both]
-    found = {outcome: 0 for outcome in OUTCOMES}
-    for seed in range(arguments.seed, arguments.seed + arguments.count):
-        # A process of its own: onnxruntime crashes on some models, also on those that nobody changed.
-        ours, theirs = multiprocessing.Pipe(duplex=False)
-        process = multiprocessing.Process(target=case, args=(seed, pairs[seed % len(pairs)], arguments, theirs))
-        process.start()
-        theirs.close()
-        outcome = "no case"
-        try:
-            while True:
-                outcome = ours.recv()
-        except EOFError:
-            process.join()
-        found[outcome] += 1
-        if outcome == "failed":
-            print(f"{seed}: failed with {' then '.join(pairs[seed % len(pairs)])}", flush=True)
-    print(", ".join(f"{count} {outcome}" for outcome, count in found.items()))
-    return 1 if found["failed"] or not found["equal"] else 0
+def constant(tensor):
+    array = onnx.numpy_helper.to_array(tensor)
+    return str(array.dtype), array.shape, array.tobytes()
 
 
 OUTCOMES = ["equal", "other operators one by one", "failed", "no case"]
 
 
-def case(seed, pair, arguments, outcome):
-    """Tries a pair of passes on a model. Sends what comes out if the process ends now, again and again."""
-    made = Made(seed)
-    try:
-        onnx.checker.check_model(made.model, full_check=True)
-        for given in made.inputs():
-            run(session(made.model), given)
-    except Exception as error:  # noqa: BLE001 - what other programs do not take is no case
-        print(f"{seed}: no case: {str(error).strip().splitlines()[-1][:160]}", flush=True)
-        return
-    outcome.send("failed")
-    if arguments.keep:
-        os.makedirs(arguments.keep, exist_ok=True)
-        onnx.save(made.model, os.path.join(arguments.keep, f"{seed}.onnx"))
-    with tempfile.TemporaryDirectory() as folder:
+def cases(seeds, arguments, told):
+    """Tries pairs of passes on random models. Before each step, sends what it means if the process ends in it."""
+    pairs = [pair for pair in itertools.combinations(PASSES, 2) if set(pair) != {"unroll", "trips"}]
+    # Folding decides most, so that every second pair folds.
+    folding = [pair for pair in pairs if "fold" in pair]
+    pairs = [pair for both in zip(pairs, itertools.cycle(folding)) for pair in both]
+    for seed in seeds:
+        told.send((seed, "model", "no case"))
+        made = Made(seed)
+        if arguments.keep:
+            os.makedirs(arguments.keep, exist_ok=True)
+            onnx.save(made.model, os.path.join(arguments.keep, f"{seed}.onnx"))
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                onnx.checker.check_model(made.model, full_check=True)
+                compositions = Compositions(made, arguments.bin, folder)
+            except Exception as error:  # noqa: BLE001 - what other programs do not take is no case
+                print(f"{seed}: no case: {str(error).strip().splitlines()[-1][:160]}", flush=True)
+                continue
+            first = seed * arguments.pairs
+            for pair in dict.fromkeys(pairs[i % len(pairs)] for i in range(first, first + arguments.pairs)):
+                told.send((seed, " then ".join(pair), "failed"))
+                try:
+                    outcome = OUTCOMES[0] if compositions.compare(pair) else OUTCOMES[1]
+                    told.send((seed, " then ".join(pair), outcome))
+                except Exception as error:  # noqa: BLE001 - each failure is told
+                    print(f"{seed}: {str(error).strip()[:500]}", flush=True)
+        told.send((seed, "model", "equal"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--bin", default="target/debug/nnef-flatten")
+    parser.add_argument("--count", type=int, default=20, help="the number of models")
+    parser.add_argument("--pairs", type=int, default=4, help="the number of pairs of passes for each model")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", help="a folder for the models")
+    arguments = parser.parse_args()
+    outcomes = {}
+    next_, last = arguments.seed, arguments.seed + arguments.count
+    while next_ < last:
+        # Another process: onnxruntime crashes on some models, also on those that nobody changed.
+        ours, theirs = multiprocessing.Pipe(duplex=False)
+        process = multiprocessing.Process(target=cases, args=(range(next_, last), arguments, theirs))
+        process.start()
+        theirs.close()
         try:
-            outcome.send(OUTCOMES[0] if compare(made, arguments.bin, folder, pair) else OUTCOMES[1])
-        except Exception as error:  # noqa: BLE001 - each failure is told
-            print(f"{seed}: {str(error).strip()[:500]}", flush=True)
+            while True:
+                seed, pair, outcome = ours.recv()
+                outcomes[seed, pair] = outcome
+                next_ = seed + 1
+        except EOFError:
+            process.join()
+            next_ = last if process.exitcode == 0 else next_
+    for wanted in OUTCOMES[1:3]:
+        for (seed, pair), outcome in outcomes.items():
+            if outcome == wanted:
+                print(f"{seed}: {pair}: {outcome}")
+    models = sum(pair == "model" and outcome == "equal" for (_, pair), outcome in outcomes.items())
+    found = [outcome for (_, pair), outcome in outcomes.items() if pair != "model"]
+    counts = ", ".join(f"{found.count(outcome)} {outcome}" for outcome in OUTCOMES[:3])
+    print(f"{len(found)} compositions of {models} models: {counts}; {arguments.count - models} models are no case")
+    return 1 if "failed" in found or "equal" not in found else 0
 
 
 if __name__ == "__main__":

@@ -15,14 +15,15 @@ use crate::eval::Budget;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::onnx::infer::{GraphTypes, TensorFacts, infer};
-use crate::onnx::inline::{Imports, each_graph_mut, each_node, own_names};
+use crate::onnx::inline::{Imports, each_graph_mut, each_node, is_control, own_names};
 use crate::onnx::model::{
-    AttributeProto, AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, Values,
+    AttributeProto, AttributeValue, Fact, GraphProto, ModelNames, ModelProto, NodeProto, Scalar, TensorProto,
+    ValueInfo, Values,
 };
 use crate::onnx::run::{Stores, dtype_of, evaluate_node, tensor_of, tensor_proto};
 use crate::onnx::types::AttributeType;
 use crate::room::with_stack;
-use crate::tensor::Tensor;
+use crate::tensor::{Data, Tensor};
 
 /// The number of items up to which results become constants, even if their operands have fewer.
 const SMALL: usize = 1 << 14;
@@ -30,9 +31,24 @@ const SMALL: usize = 1 << 14;
 /// The number of items up to which constants are read, and results are computed.
 const LARGE: usize = 1 << 22;
 
-/// Computes what is known in the graph of a model. Returns whether a node was computed: then more may follow from types
-/// than before. Functions of the model are left alone: what is known differs between their calls.
-pub(super) fn constants(model: &mut ModelProto, (stores, budget): (&Stores, &Budget), options: &Options) -> bool {
+/// What becomes of a node whose results are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Folded {
+    /// Constants stand for it.
+    Replaced,
+    /// It stays. Its graph notes what decides control flow.
+    Noted,
+}
+
+/// Computes what is known in the graph of a model. Returns whether a node was replaced whose results do not follow from
+/// types: then more may follow from types than before. Functions of the model are left alone: what is known differs
+/// between their calls.
+pub(super) fn constants(
+    model: &mut ModelProto,
+    folded: Folded,
+    (stores, budget): (&Stores, &Budget),
+    options: &Options,
+) -> bool {
     let types = infer(model, options);
     let References { variables, .. } = References::of(model);
     let ModelProto { names, graph: Some(graph), opsets, .. } = model else { return false };
@@ -43,10 +59,30 @@ pub(super) fn constants(model: &mut ModelProto, (stores, budget): (&Stores, &Bud
     let (constants, undo) = (Vec::new(), Vec::new());
     let keeps_quantized = !options.internal.translates;
     let computed = false;
-    let mut folding =
-        Folding { names, imports, stores, budget, constants, known, undo, uses, variables, keeps_quantized, computed };
+    let mut folding = Folding {
+        names,
+        imports,
+        stores,
+        budget,
+        folded,
+        constants,
+        known,
+        undo,
+        uses,
+        variables,
+        keeps_quantized,
+        computed,
+    };
     folding.nodes(graph, Some(&types.main));
     folding.computed
+}
+
+/// Forgets what was found out about the values of a graph.
+pub(super) fn forget(graph: &mut GraphProto) {
+    (graph.facts, graph.keeps_shapes) = (Vec::new(), false);
+    for attribute in graph.nodes.iter_mut().flat_map(|node| &mut node.attributes) {
+        each_graph_mut(&mut attribute.value, &mut |inner| with_stack(|| forget(inner)));
+    }
 }
 
 /// How often nodes use each value, by the number of its name.
@@ -76,6 +112,7 @@ struct Folding<'m> {
     imports: Imports,
     stores: &'m Stores,
     budget: &'m Budget,
+    folded: Folded,
     /// The initializers of the open graphs, those of the outermost graph first.
     constants: Vec<TensorProto>,
     /// What is known of each visible value, by the number of its name.
@@ -95,6 +132,7 @@ struct Folding<'m> {
 impl Folding<'_> {
     /// Folds a graph of a node, whose values hide those of the same names around it.
     fn inner(&mut self, graph: &mut GraphProto, types: Option<&GraphTypes>) {
+        graph.facts.clear();
         if graph.cannot_run {
             return;
         }
@@ -127,6 +165,7 @@ impl Folding<'_> {
         let inputs: FxHashSet<NameId> = graph.inputs.iter().filter_map(|input| input.name).collect();
         let outputs: FxHashSet<NameId> = graph.outputs.iter().filter_map(|output| output.name).collect();
         let first = self.constants.len();
+        let mut facts = Vec::new();
         for constant in std::mem::take(&mut graph.initializers) {
             match constant.name.filter(|name| !inputs.contains(name) && !self.variables.contains(name)) {
                 Some(name) => self.store(name, constant),
@@ -142,7 +181,11 @@ impl Folding<'_> {
                     let types = types.and_then(|types| types.inner.get((i, a, position)));
                     position += 1;
                     with_stack(|| self.inner(inner, types));
+                    inner.keeps_shapes = types.is_some_and(|types| keeps_shapes(inner, types));
                 });
+            }
+            if is_control(self.names, &node) {
+                facts.extend(types.into_iter().flat_map(|types| scanned_extents(self.names, &node, types)));
             }
             let stays = self.keeps_quantized && pure::widens_codes(self.names, &node);
             let schema = pure::schema_of(self.names, &self.imports, &node).filter(|_| !stays);
@@ -153,6 +196,10 @@ impl Folding<'_> {
             let inferred = inferred(&node, types);
             let is_inferred = inferred.is_some() || node.inputs.is_empty() && self.is_constant(&node);
             match inferred.or_else(|| self.results(&node, version)) {
+                Some(results) if self.folded == Folded::Noted => {
+                    self.note(&node, results, &mut facts);
+                    graph.nodes.push(node);
+                }
                 Some(results) => {
                     self.computed |= !is_inferred;
                     self.replace(graph, node, results, &outputs);
@@ -161,6 +208,7 @@ impl Folding<'_> {
             }
         }
         graph.initializers = self.constants.split_off(first);
+        graph.facts = facts;
     }
 
     /// The value of a constant, if it is visible and not large.
@@ -232,6 +280,15 @@ impl Folding<'_> {
         }
     }
 
+    /// Notes the results of a node that stays.
+    fn note(&mut self, node: &NodeProto, results: Vec<Option<Arc<Tensor>>>, facts: &mut Vec<(NameId, Fact)>) {
+        let named = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);
+        for (name, tensor) in named.filter_map(|(name, tensor)| Some((*name, tensor?))) {
+            facts.extend(scalar(&tensor).map(|value| (name, Fact::Is(value))));
+            self.set(name, Known::Read(tensor));
+        }
+    }
+
     fn is_constant(&self, node: &NodeProto) -> bool {
         node.op_type.is_some_and(|operator| self.names.texts.text(operator) == CONSTANT)
     }
@@ -263,6 +320,43 @@ fn inferred(node: &NodeProto, types: Option<&GraphTypes>) -> Option<Vec<Option<A
         name => Some(Some(Arc::new(items(types.values.get(name)?.as_tensor()?)?))),
     };
     node.outputs.iter().map(result).collect()
+}
+
+/// Whether the state of a loop has the same shape before and after a trip.
+fn keeps_shapes(body: &GraphProto, types: &GraphTypes) -> bool {
+    let shape = |value: &ValueInfo| types.values.get(value.name?)?.as_tensor()?.shape.as_ref();
+    let mut state = body.inputs.iter().skip(2).zip(body.outputs.iter().skip(1));
+    body.inputs.len() > 1 && state.all(|(a, b)| shape(a).is_some() && shape(a) == shape(b))
+}
+
+/// The extents of what a `Scan` scans, which decide how often it runs.
+fn scanned_extents(names: &ModelNames, node: &NodeProto, types: &GraphTypes) -> Vec<(NameId, Fact)> {
+    let value = |name: &str| {
+        let named = |attribute: &&AttributeProto| attribute.name.is_some_and(|own| names.texts.text(own) == name);
+        node.attributes.iter().find(named).map(|attribute| &attribute.value)
+    };
+    let Some(AttributeValue::Int(count)) = value("num_scan_inputs") else { return Vec::new() };
+    let axes = if let Some(AttributeValue::Ints(axes)) = value("scan_input_axes") { &axes[..] } else { &[] };
+    let first = usize::try_from(*count).ok().and_then(|count| node.inputs.len().checked_sub(count));
+    let scanned = first.map_or(&[][..], |first| &node.inputs[first..]);
+    let extent = |(i, name): (usize, &NameId)| {
+        let axis = axes.get(i).copied().unwrap_or(0);
+        let shape = types.values.get(*name)?.as_tensor()?.shape.as_ref()?;
+        let place = if axis < 0 { axis.checked_add(shape.len() as i64)? } else { axis };
+        let extent = shape.get(usize::try_from(place).ok()?)?.known()?;
+        Some((*name, Fact::Extent { axis, extent }))
+    };
+    scanned.iter().enumerate().filter_map(extent).collect()
+}
+
+/// The only item of a tensor of integers or truth values.
+fn scalar(of: &Tensor) -> Option<Scalar> {
+    match of.data() {
+        Data::Int64(items) => <[i64; 1]>::try_from(&items[..]).ok().map(|[item]| Scalar::Int(item)),
+        Data::Int32(items) => <[i32; 1]>::try_from(&items[..]).ok().map(|[item]| Scalar::Int32(item)),
+        Data::Bool(items) => <[bool; 1]>::try_from(&items[..]).ok().map(|[item]| Scalar::Bool(item)),
+        _ => None,
+    }
 }
 
 /// The tensor whose items and extents are all known.

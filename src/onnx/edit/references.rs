@@ -2,11 +2,11 @@
 //! updates. Passes keep these values, under their names.
 
 use bytes::Bytes;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::names::NameId;
 use crate::onnx::inline::each_graph;
-use crate::onnx::model::{Fields, GraphProto, ModelNames, ModelProto};
+use crate::onnx::model::{Fields, GraphProto, ModelProto};
 use crate::onnx::protobuf::fields::{annotation, entry, graph as graph_fields, model as model_fields, node, training};
 use crate::onnx::protobuf::payloads;
 use crate::room::with_stack;
@@ -22,39 +22,69 @@ pub(super) struct References {
 
 impl References {
     pub(super) fn of(model: &ModelProto) -> Self {
-        let mut found = References::default();
+        let mut texts = Texts::default();
         if let Some(graph) = &model.graph {
-            found.annotated(&model.names, graph);
+            texts.annotated(graph);
         }
         for training in encoded(&model.rest, model_fields::TRAINING) {
-            found.training(&model.names, &training);
+            texts.training(&training);
         }
-        found.named.extend(&found.variables);
+        let (names, mut found) = (&model.names, References::default());
+        let mut copies: FxHashMap<&str, Vec<bool>> = FxHashMap::default();
+        for (text, is_variable) in &texts.found {
+            let Ok(text) = std::str::from_utf8(text) else { continue };
+            match names.value_named(text) {
+                Some(name) => found.add(name, *is_variable),
+                None => copies.entry(text).or_default().push(*is_variable),
+            }
+        }
+        // The names of copies are spelled only if one of them is wanted.
+        let mut spelled = String::new();
+        for name in names.all_values().filter(|_| !copies.is_empty()) {
+            spelled.clear();
+            names.values.write(&names.texts, name, &mut spelled);
+            copies.get(&spelled[..]).into_iter().flatten().for_each(|is_variable| found.add(name, *is_variable));
+        }
         found
     }
 
+    fn add(&mut self, name: NameId, is_variable: bool) {
+        self.named.insert(name);
+        if is_variable {
+            self.variables.insert(name);
+        }
+    }
+}
+
+/// The names of values outside nodes, and whether training changes them.
+#[derive(Default)]
+struct Texts {
+    found: Vec<(Bytes, bool)>,
+}
+
+impl Texts {
     /// The tensors that tell how others were quantized, in a graph and in those inside it.
-    fn annotated(&mut self, names: &ModelNames, graph: &GraphProto) {
+    fn annotated(&mut self, graph: &GraphProto) {
         for annotation in encoded(&graph.rest, graph_fields::QUANTIZATION_ANNOTATION) {
             let parameters = payloads(&annotation, annotation::PARAMETERS);
             let values = parameters.iter().flat_map(|parameter| payloads(parameter, entry::VALUE));
-            self.named.extend(values.filter_map(|text| named(names, &text)));
+            self.found.extend(values.map(|text| (text, false)));
         }
         for attribute in graph.nodes.iter().flat_map(|node| &node.attributes) {
-            each_graph(&attribute.value, &mut |inner| with_stack(|| self.annotated(names, inner)));
+            each_graph(&attribute.value, &mut |inner| with_stack(|| self.annotated(inner)));
         }
     }
 
     /// What training initializes and updates, and what its nodes read.
-    fn training(&mut self, names: &ModelNames, message: &Bytes) {
+    fn training(&mut self, message: &Bytes) {
         for bindings in [training::INITIALIZATION_BINDING, training::UPDATE_BINDING] {
             let keys = payloads(message, bindings).into_iter().flat_map(|binding| payloads(&binding, entry::KEY));
-            self.variables.extend(keys.filter_map(|text| named(names, &text)));
+            self.found.extend(keys.map(|text| (text, true)));
         }
         for graph in [training::INITIALIZATION, training::ALGORITHM] {
             let nodes = payloads(message, graph).into_iter().flat_map(|graph| payloads(&graph, graph_fields::NODE));
             let operands = nodes.flat_map(|encoded| payloads(&encoded, node::INPUT));
-            self.named.extend(operands.filter_map(|text| named(names, &text)));
+            self.found.extend(operands.map(|text| (text, false)));
         }
     }
 }
@@ -63,9 +93,4 @@ impl References {
 fn encoded(fields: &Fields, number: u32) -> impl Iterator<Item = Bytes> {
     let fields = fields.iter().flat_map(|fields| fields.iter());
     fields.filter(move |field| field.number == number).filter_map(|field| field.bytes.load().ok())
-}
-
-/// The value with a name.
-fn named(names: &ModelNames, text: &Bytes) -> Option<NameId> {
-    names.value_named(std::str::from_utf8(text).ok()?)
 }

@@ -1,12 +1,12 @@
 //! Folding: what is known is computed, and control flow that becomes known is expanded, until nothing changes.
 
 use super::cut;
-use super::fold::constants;
+use super::fold::{self, Folded};
 use super::unused;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::eval::{Budget, Limits};
-use crate::onnx::inline::{Functions, expand, expand_control};
+use crate::onnx::inline::{Functions, each_node, expand, expand_control, is_control};
 use crate::onnx::model::ModelProto;
 use crate::onnx::places::Places;
 use crate::onnx::run::Stores;
@@ -23,8 +23,34 @@ const ROUNDS: usize = 100;
 pub(crate) fn fold(
     model: &mut ModelProto,
     functions: Functions,
+    places: (FileId, &Places),
+    folding: (&Stores, Limits),
+    options: &Options,
+) -> Result<Diagnostics, Diagnostics> {
+    decided(model, functions, places, (Folded::Replaced, folding), options)
+}
+
+/// Expands a model, given its functions. The control flow that is expanded is that of [`fold`], but nodes whose results are
+/// known stay. Returns warnings.
+///
+/// # Errors
+///
+/// The expansion is refused, see [`expand`].
+pub(crate) fn unroll(
+    model: &mut ModelProto,
+    functions: Functions,
+    places: (FileId, &Places),
+    folding: (&Stores, Limits),
+    options: &Options,
+) -> Result<Diagnostics, Diagnostics> {
+    decided(model, functions, places, (Folded::Noted, folding), options)
+}
+
+fn decided(
+    model: &mut ModelProto,
+    functions: Functions,
     (file, places): (FileId, &Places),
-    (stores, limits): (&Stores, Limits),
+    (folded, (stores, limits)): (Folded, (&Stores, Limits)),
     options: &Options,
 ) -> Result<Diagnostics, Diagnostics> {
     // Loops that stay are told about in the end, when all that can be known is. Until then no bound stands for a number of
@@ -38,14 +64,18 @@ pub(crate) fn fold(
     expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));
     cut(model, Location::new(file, Span::default()), options)?;
     let budget = Budget::new(limits);
-    settled(model, (file, places), (stores, &budget), &early)?;
+    let folding = (folded, (stores, &budget));
+    settled(model, (file, places), folding, &early)?;
     if options.max_trips.is_some() {
         let bounded = early.with(|early| early.max_trips = options.max_trips);
-        settled(model, (file, places), (stores, &budget), &bounded)?;
+        settled(model, (file, places), folding, &bounded)?;
     }
-    unused::remove(model);
+    if folded == Folded::Replaced {
+        unused::remove(model);
+    }
     let last = options.clone().with(|options| options.internal.is_folded = true);
     found.extend(expand_control(model, file, places, &last)?.0);
+    model.graph.iter_mut().for_each(fold::forget);
     Ok(found)
 }
 
@@ -53,15 +83,27 @@ pub(crate) fn fold(
 fn settled(
     model: &mut ModelProto,
     (file, places): (FileId, &Places),
-    (stores, budget): (&Stores, &Budget),
+    (folded, folding): (Folded, (&Stores, &Budget)),
     options: &Options,
 ) -> Result<(), Diagnostics> {
     for _ in 0..ROUNDS {
-        let computed = constants(model, (stores, budget), options);
+        if folded == Folded::Noted && !has_control(model) {
+            break;
+        }
+        let computed = fold::constants(model, folded, folding, options);
         let (_, expanded) = expand_control(model, file, places, options)?;
         if !computed && !expanded {
             break;
         }
     }
     Ok(())
+}
+
+/// Whether there is control flow that may become known.
+fn has_control(model: &ModelProto) -> bool {
+    let mut found = false;
+    if let Some(graph) = &model.graph {
+        each_node(&graph.nodes, &mut |node| found |= is_control(&model.names, node));
+    }
+    found
 }

@@ -212,6 +212,15 @@ const NESTS: &[&str] = &[
      <domain: \"l\", opset_import: [\"\" : 18]> f (v) => (w) { n = Shape (v) o = Constant <value_ints = [2]> () \
      h = Equal (n, o) h0 = Squeeze (h) w = If (h0) <then_branch = t () => (r) { q = Exp (v) r = Abs (q) }, \
      else_branch = u () => (r) { r = Neg (v) }> }",
+    // Extents decide how often loops and scans run, also in a branch, in a trip, and with the names of another branch.
+    "g (float[2, 3] x, bool c) => (float[2, 3] y) <int64 zero = {0}, int64 two = {2}, bool on = {1}> { \
+     y = If (c) <then_branch = t () => (float[2, 3] r) { s = Shape (x) n = Gather (s, zero) \
+     r = Loop (n, on, x) <body = b (int64 i, bool k, float[2, 3] v) => (bool d, float[2, 3] o) { \
+     d = Identity (k) m = Shape (v) e = Gather (m, zero) l = Less (i, e) f = Mod (e, two) h = Equal (f, i) a = And (l, h) \
+     o = If (a) <then_branch = p () => (float[2, 3] w) { w = Exp (v) }, else_branch = q () => (w) { w = Neg (v) }> }> }, \
+     else_branch = u () => (float[2, 3] r) { n = Add (x, x) j = Abs (n) k, s = Scan (x, j) <num_scan_inputs = 1, \
+     body = b (float[2, 3] z, float[3] i) => (float[2, 3] d, float[3] o) { d = Add (z, i) o = Neg (i) }> \
+     r = Add (k, s) }> }",
 ];
 
 /// The operators of the nodes of a model.
@@ -229,6 +238,17 @@ fn two_passes_in_one_are_two_passes() {
     };
     let limits = Limits::default();
     let unrolling = Options::default().with(|options| options.unroll = true);
+    for graph in NESTS {
+        // What decides how often a loop runs is known without constants in its place.
+        let mut together = document(graph);
+        together.fold(&unrolling, limits).unwrap();
+        let mut one = document(graph);
+        one.flatten(&unrolling).unwrap();
+        let mut two = read(&one);
+        two.fold(&Options::default(), limits).unwrap();
+        assert_eq!(operators(&two), operators(&together), "{graph}");
+        assert!(!operators(&one).contains("Loop") && !operators(&one).contains("Scan"), "{graph}");
+    }
     for graph in NESTS {
         let mut together = document(graph);
         together.fold(&unrolling, limits).unwrap();

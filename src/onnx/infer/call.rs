@@ -295,9 +295,14 @@ impl<'m> InferCall<'_, 'm> {
         }
     }
 
-    /// Sets the items of a result.
+    /// Sets the items of a result. Those that do not fit in 32 bits wrap around when the model runs: they are not known.
     pub(crate) fn give_items(&mut self, result: usize, items: impl Into<KnownItems>) {
-        let items = items.into();
+        let mut items = items.into();
+        let is_narrow = self.result_element(result) == Some(Element::Int32);
+        let fits = |item: &Dim| item.known().is_none_or(|item| i32::try_from(item).is_ok());
+        if is_narrow && !items.iter().all(fits) {
+            items = items.iter().map(|item| if fits(item) { item.clone() } else { Dim::Unknown }).collect();
+        }
         if let Some(facts) = self.facts(result).filter(|_| items.len() <= MAX_ITEMS) {
             facts.items = Some(items);
         }

@@ -1,5 +1,6 @@
 //! Copies attributes and the graphs in them.
 
+use super::annotations;
 use super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
 use super::finding::NodeFinding;
 use super::functions::{each_graph, each_node, own_names};
@@ -161,6 +162,7 @@ impl Expansion<'_> {
         let mut target = CopyTarget { nodes: Vec::with_capacity(graph.nodes.len()), value_info };
         if self.has_control {
             self.known.note_declared(&inputs, &initializers, &target.value_info);
+            self.known.note_facts(&graph.facts, |name| self.bindings.bound(name));
         }
         for node in &graph.nodes {
             self.copy(node, call, &mut target, imports)?;
@@ -172,8 +174,11 @@ impl Expansion<'_> {
             outputs: rename(self, &graph.outputs),
             nodes: target.nodes,
             value_info: target.value_info,
-            rest: graph.rest.clone(),
+            rest: annotations::renamed(self.names, &graph.rest, |name| self.bindings.bound(name)),
             cannot_run: graph.cannot_run,
+            // They are found out again for what was copied.
+            facts: Vec::new(),
+            keeps_shapes: false,
         };
         self.flow.within_contradiction = within;
         self.bindings.leave(scope);

@@ -102,6 +102,12 @@ pub(super) struct ControlFlow {
     operators: [Option<Name>; CONTROL.len()],
 }
 
+/// Whether a node has an operator of control flow.
+pub(in crate::onnx) fn is_control(names: &ModelNames, node: &NodeProto) -> bool {
+    let (domain, operator) = names.operator(node);
+    domain.is_empty() && CONTROL.contains(&operator)
+}
+
 /// Whether a model may have operators of control flow.
 pub(super) fn has_control(names: &ModelNames) -> bool {
     CONTROL.iter().any(|operator| names.texts.get(operator).is_some())
@@ -355,6 +361,7 @@ impl<'f> Expansion<'f> {
         for value in graph.value_info.iter().filter(|_| call.typed) {
             self.add_type(value, at, target)?;
         }
+        self.known.note_facts(&graph.facts, |name| self.bindings.bound(name));
         for node in &graph.nodes {
             self.copy(node, call, target, imports)?;
         }

@@ -246,6 +246,7 @@ impl<'f> Expansion<'f> {
                 let own = own_names(graph);
                 own.into_iter().for_each(|name| self.known.hide(name));
                 self.known.note_declared(&graph.inputs, &graph.initializers, &graph.value_info);
+                self.known.note_facts(&graph.facts, |name| name);
             }
             let room = graph.nodes.len();
             let within = self.flow.enter(graph);
@@ -328,7 +329,7 @@ impl<'f> Expansion<'f> {
             let message = format!("`{}` is defined twice in the function", self.names.text(name));
             return Err(Box::new(NodeFinding::new(Code::OnnxReassigned, at, message)));
         }
-        let scope = self.bindings.open_scope();
+        let scope = self.bindings.open_call();
         for (i, &formal) in function.inputs.iter().enumerate() {
             let actual = node.inputs.get(i).copied().unwrap_or(NameId::ROOT);
             self.bindings.bind(formal, actual);
@@ -343,11 +344,13 @@ impl<'f> Expansion<'f> {
                 self.bindings.bind(formal, value);
             }
         }
-        for &local in &callee.locals {
-            let value = self.fresh(call, local);
-            self.bindings.bind(local, value);
-        }
+        let locals: Vec<NameId> = callee.locals.iter().map(|local| self.fresh(call, *local)).collect();
+        let mut locals = callee.locals.iter().copied().zip(locals).peekable();
         for node in &function.nodes {
+            // A graph that the call gives sees values of the function that are there before the node that takes it.
+            while let Some((local, value)) = locals.next_if(|(local, _)| node.outputs.contains(local)) {
+                self.bindings.bind(local, value);
+            }
             self.copy(node, call, target, imports)?;
         }
         for (formal, actual) in passed {

@@ -8,7 +8,7 @@ use super::defaults::{self, GivenTwice};
 use super::finding::NodeFinding;
 use super::functions::{Callee, FunctionKey, Functions};
 use super::marks::NameMarks;
-use super::{named, shardings, training};
+use super::{annotations, named, shardings, training};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::onnx::model::{FunctionProto, ModelProto};
@@ -95,6 +95,7 @@ fn settle_names(model: &mut ModelProto) {
     let names = &mut model.names;
     names.values.resolve(&names.texts, &Default::default());
     shardings::settle(model);
+    annotations::settle(model);
 }
 
 /// Replaces recurrent layers by their steps where that is possible. Adds those that stay to the control flow that stays,

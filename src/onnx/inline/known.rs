@@ -5,19 +5,12 @@ use smallvec::SmallVec;
 
 use crate::graph::names::NameId;
 use crate::onnx::elements::Elements;
+pub(super) use crate::onnx::model::Scalar;
 use crate::onnx::model::{
-    AttributeProto, AttributeValue, Extent, GraphProto, ModelNames, NodeProto, TensorProto, TypeForm, ValueInfo,
+    AttributeProto, AttributeValue, Extent, Fact, GraphProto, ModelNames, NodeProto, TensorProto, TypeForm, ValueInfo,
 };
 use crate::onnx::types::ElementType;
 use crate::source::names::Name;
-
-/// A single value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scalar {
-    Int(i64),
-    Int32(i32),
-    Bool(bool),
-}
 
 /// A single value that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +131,7 @@ impl Known {
     pub(super) fn of_graph(names: &ModelNames, graph: &GraphProto) -> Self {
         let mut known = Known::default();
         known.note_declared(&graph.inputs, &graph.initializers, &graph.value_info);
+        known.note_facts(&graph.facts, |name| name);
         graph.nodes.iter().for_each(|node| known.note(names, node));
         known
     }
@@ -152,6 +146,16 @@ impl Known {
             self.set_scalar(name, single(tensor).map(KnownScalar::certain));
         }
         inputs.iter().chain(types).for_each(|value| self.note_type(value));
+    }
+
+    /// Records what was found out about values of a graph, by their names in the current copy of it.
+    pub(super) fn note_facts(&mut self, facts: &[(NameId, Fact)], bound: impl Fn(NameId) -> NameId) {
+        for (name, fact) in facts {
+            match *fact {
+                Fact::Is(value) => self.set_scalar(bound(*name), Some(KnownScalar::certain(value))),
+                Fact::Extent { axis, extent } => self.set_extent(bound(*name), axis, extent),
+            }
+        }
     }
 
     /// Opens a scope, whose changes can be undone.
@@ -294,12 +298,15 @@ impl Known {
         }
     }
 
-    /// Records the result of a node if its operands are known. Extents are those of declared types.
+    /// Records the result of a node if its operands are known. Extents are those of declared types. What is certain was
+    /// found out before, by more than is known here.
     pub(super) fn note(&mut self, names: &ModelNames, node: &NodeProto) {
         let is_certain = node.inputs.iter().all(|input| self.is_certain(*input));
         let value = self.folded(names, node).map(|value| KnownScalar { value, is_certain });
         for (i, &output) in node.outputs.iter().enumerate() {
-            self.set_scalar(output, value.filter(|_| i == 0));
+            if !self.is_certain(output) {
+                self.set_scalar(output, value.filter(|_| i == 0));
+            }
         }
     }
 

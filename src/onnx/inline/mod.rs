@@ -3,6 +3,7 @@
 //! The names of a copy are paths: the result of the call, then the name in the function (`y_t` for `t` in the call with
 //! the result `y`), as in flat NNEF graphs. Names of the graph are kept.
 
+mod annotations;
 mod apply;
 mod attributes;
 mod bindings;
@@ -28,6 +29,7 @@ mod shardings;
 mod tests;
 mod training;
 
+pub(super) use control::is_control;
 pub(crate) use expand::expand;
 pub(super) use expand::{expand_bodies, expand_control};
 pub(super) use finding::NodeFinding;

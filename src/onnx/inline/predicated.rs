@@ -144,8 +144,9 @@ impl Expansion<'_> {
         let (body, count) = (of.body, state.len());
         let mut made = BoundedTrips::default();
         // A selection broadcasts, so that state of another shape would become another value.
-        if !body.inputs[2..].iter().zip(&body.outputs[1..]).all(|(before, after)| same_shape(before, after)) {
-            return Ok(Err("its body does not declare that the shapes of its state stay the same".to_owned()));
+        let mut pairs = body.inputs[2..].iter().zip(&body.outputs[1..]);
+        if !body.keeps_shapes && !pairs.all(|(before, after)| same_shape(before, after)) {
+            return Ok(Err("it is not known that the shapes of its state stay the same".to_owned()));
         }
         let trips = match of.trips {
             Some(trips) => Some(self.squeezed(trips, ("trips", 0), call, target)?),

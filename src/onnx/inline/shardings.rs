@@ -58,7 +58,7 @@ fn rewrite(fields: &mut Fields, renamed: &dyn Fn(&str) -> Option<String>) {
 }
 
 /// A message with other payloads of the fields with a number; none if it stays the same.
-fn changed(message: &Bytes, number: u32, change: &dyn Fn(&Bytes) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
+pub(super) fn changed(message: &Bytes, number: u32, change: &dyn Fn(&Bytes) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
     let contents = Contents::from(message.clone());
     let mut reader = reader::MessageReader::new(&contents);
     let (mut fields, mut differs) = (Vec::new(), false);

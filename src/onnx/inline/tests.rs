@@ -1,6 +1,12 @@
+use bytes::Bytes;
+
+use super::{each_graph, each_graph_mut};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::onnx::Document;
+use crate::onnx::model::{EncodedField, Wire};
+use crate::onnx::protobuf::fields::{annotation as annotation_fields, entry, graph as graph_fields};
+use crate::onnx::protobuf::payloads;
 use crate::onnx::text::Production;
 use crate::source::Sources;
 use crate::{Lower, options};
@@ -357,11 +363,14 @@ fn sums_of_32_bits_do_not_grow() {
              c = Greater (s, a) y = If {IF} (c)"
         )
     };
-    assert!(unrolled("float[2] x", &text("int32")).contains("If"));
-    assert!(!unrolled("float[2] x", &text("int64")).contains("If"));
+    assert!(flat(&text("int32"), "").contains("If"));
+    assert!(!flat(&text("int64"), "").contains("If"));
     let cast = text("int64").replace("s = Add", "a2 = Cast <to = 6> (a) b2 = Cast <to = 6> (b) s2 = Add");
     let cast = cast.replace("(a, b)", "(a2, b2) s = Cast <to = 7> (s2)");
-    assert!(unrolled("float[2] x", &cast).contains("If"));
+    assert!(flat(&cast, "").contains("If"));
+    // Where folding decides, they wrap around, as they do when the model runs.
+    assert!(unrolled("float[2] x", &text("int32")).ends_with("y = Abs (x)"));
+    assert!(unrolled("float[2] x", &text("int64")).ends_with("y = Neg (x)"));
 }
 
 /// Loops within each other, whose conditions are not known after the first trip.
@@ -459,6 +468,64 @@ fn calls_in_defaults_are_expanded() {
     document.flatten(&options).unwrap();
     let text = document.to_text(false).unwrap().0;
     assert!(text.contains("Exp") && !text.contains("l.h"), "{text}");
+}
+
+#[test]
+fn graphs_that_calls_give_see_what_is_before_them() {
+    let branch = "else_branch = e () => (m) { m = Neg (x) }";
+    let function = |names: &str| {
+        let take = format!("t = If (c) <then_branch: graph = @g, {branch}>");
+        format!("fn f <g> (c, x) => (b) {{ {names} }} ").replace("TAKE", &take)
+    };
+    let call = "c = Not (x) v = Abs (x) y = l.f <g = h () => (o) { o = Exp (v) }> (c, x)";
+    // A value of the function hides the one around the call, but only where it is defined before.
+    let before = flat(call, &function("v = Neg (x) TAKE b = Add (t, v)"));
+    assert!(before.contains("= Exp (y_v)"), "{before}");
+    let after = flat(call, &function("TAKE v = Neg (x) b = Add (t, v)"));
+    assert!(after.contains("= Exp (v)"), "{after}");
+}
+
+#[test]
+fn names_of_graphs_that_calls_give_are_bound_once() {
+    // In the function `a`, `u` is a name of its own; the graph names the `u` around it, which is the operand.
+    let functions = "fn a (c, v) => (u) { w = Neg (v) u = l.f <g = h () => (o) { o = Exp (v) }> (c, w) } \
+        fn f <g> (c, x) => (b) { b = If (c) <then_branch: graph = @g, else_branch = e () => (m) { m = Neg (x) }> }";
+    let found = flat("c = Not (x) u = Abs (x) y = l.a (c, u)", functions);
+    assert!(found.contains("= Exp (u)"), "{found}");
+}
+
+#[test]
+fn annotations_of_copies_name_values_of_copies() {
+    let text = format!(
+        "{HEAD}g (float[2] x, bool c) => (float[2] y) {{ t = l.f (x, c) y = l.f (t, c) }}\n{LOCAL}\
+         f (v, c) => (w) {{ w = If (c) <then_branch = t () => (q) {{ s = Exp (v) q = Neg (s) }}, \
+         else_branch = u () => (r) {{ r = Abs (v) }}> }}"
+    );
+    let (document, found) = Document::parse("m", text, &mut Sources::new(), &Options::default());
+    let mut document = document.unwrap_or_else(|| panic!("{found}"));
+    let field = |number: u8, payload: &[u8]| [&[(number << 3) | 2, payload.len() as u8], payload].concat();
+    let scale = [field(1, b"SCALE_TENSOR"), field(2, b"s")].concat();
+    let bytes = Bytes::from([field(1, b"q"), field(2, &scale)].concat());
+    let annotation =
+        EncodedField { number: graph_fields::QUANTIZATION_ANNOTATION, wire: Wire::Bytes, bytes: bytes.into() };
+    let function = &mut document.model().unwrap().functions[0];
+    each_graph_mut(&mut function.nodes[0].attributes[0].value, &mut |graph| {
+        graph.rest = Some(Box::new(vec![annotation.clone()]));
+    });
+    document.flatten(&Options::default()).unwrap();
+    let model = document.model().unwrap();
+    let mut tensors = Vec::new();
+    for node in &model.graph.as_ref().unwrap().nodes {
+        each_graph(&node.attributes[0].value, &mut |graph| {
+            let text = graph.rest.as_ref().unwrap()[0].bytes.load().unwrap();
+            let of_node = |i: usize| model.names.spelled(graph.nodes[i].outputs[0]);
+            let parameter = &payloads(&text, annotation_fields::PARAMETERS)[0];
+            assert_eq!(payloads(parameter, entry::VALUE)[0], of_node(0));
+            tensors.push(payloads(&text, annotation_fields::TENSOR)[0].clone());
+            assert_eq!(tensors.last().unwrap(), &of_node(1));
+        });
+    }
+    assert!(tensors.len() == 2 && tensors[0] != tensors[1], "{tensors:?}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ fields! {
         GRAPH = 7, OPSET_IMPORT = 8, METADATA = 14, TRAINING = 20, FUNCTIONS = 25,
     }
     training { INITIALIZATION = 1, ALGORITHM = 2, INITIALIZATION_BINDING = 3, UPDATE_BINDING = 4 }
-    annotation { PARAMETERS = 2 }
+    annotation { TENSOR = 1, PARAMETERS = 2 }
     entry { KEY = 1, VALUE = 2 }
     opset { DOMAIN = 1, VERSION = 2 }
     graph {

@@ -109,21 +109,29 @@ impl<'m> Import<'m> {
     }
 
     /// The most trips that a loop has.
-    fn trips(&self, operands: &[Option<NnefItem>]) -> Lowered<Option<i64>> {
-        match operands.first().and_then(Option::as_ref) {
-            None => Ok(None),
-            Some(item) => {
-                let count = item.tensor().filter(|tensor| tensor.len() == 1);
-                let count =
-                    count.ok_or(NodeRefusal::because("its number of trips is not known before the model runs"))?;
-                Ok(Some(count.data().integer(0)))
+    fn trips(&self, node: &NodeProto, operands: &[Option<NnefItem>]) -> Lowered<Option<i64>> {
+        let Some(item) = operands.first().and_then(Option::as_ref) else { return Ok(None) };
+        let count = item.tensor().filter(|tensor| tensor.len() == 1);
+        let open = || self.endless(node.inputs.first().copied());
+        Ok(Some(count.ok_or_else(open)?.data().integer(0)))
+    }
+
+    /// The refusal of a loop whose trips are not known, or have no bound.
+    fn endless(&self, trips: Option<NameId>) -> NodeRefusal {
+        let reason = match trips.filter(|name| *name != NameId::ROOT) {
+            Some(name) => {
+                let name = self.names_of_model().spelled(name);
+                format!("its number of trips, `{name}`, is not known before the model runs")
             }
-        }
+            None => "its number of trips has no bound before the model runs".to_owned(),
+        };
+        let help = if self.emit.options.max_trips.is_none() { "; --max-trips bounds it" } else { "" };
+        NodeRefusal::from(reason + help)
     }
 
     fn repeated(&mut self, node: &'m NodeProto, operands: &[Option<NnefItem>]) -> Lowered<Vec<NnefItem>> {
         let body = self.body(node, "body")?;
-        let trips = self.trips(operands)?;
+        let trips = self.trips(node, operands)?;
         let mut condition = match operands.get(1).and_then(Option::as_ref) {
             Some(item) => self.condition(&item.clone())?,
             None => Condition::Known(true),
@@ -172,7 +180,7 @@ impl<'m> Import<'m> {
     fn within(&self, trip: i64, (trips, predicated): (Option<i64>, bool)) -> Lowered<()> {
         let options = self.emit.options;
         if predicated && trips.is_none() {
-            return Err(NodeRefusal::because("its number of trips has no bound before the model runs"));
+            return Err(self.endless(None));
         }
         if u64::try_from(trip).is_ok_and(|trip| trip < options.max_ops) {
             Ok(())
