@@ -7,6 +7,7 @@ use crate::onnx::to_nnef::item::FlatTensor;
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::onnx::to_nnef::shape::{for_axes, product};
+use crate::tensor::DType;
 
 /// The refusal of numbers that have more than 63 bits.
 const LARGE: NodeRefusal = NodeRefusal::because("the settings of its window are too large");
@@ -246,8 +247,11 @@ fn widened(windows: Vec<Window>, excess: &[i64]) -> Vec<Window> {
 pub(in crate::onnx::to_nnef) fn max_pool(line: &mut NodeLine) -> NodeResults {
     line.only(1)?;
     let (windows, excess) = pooling(line)?;
-    let x = line.flat(0)?;
-    one(pooled(line, "max_pool", (x, "ignore"), &widened(windows, &excess))?)
+    let (x, of) = (line.flat(0)?, line.dtype(0)?);
+    // The greatest integer of a window is a scalar in NNEF.
+    let x = line.emit.cast(x, if of.is_integer() { DType::Float32 } else { of })?;
+    let greatest = pooled(line, "max_pool", (x, "ignore"), &widened(windows, &excess))?;
+    one(line.emit.cast(greatest, of)?)
 }
 
 pub(in crate::onnx::to_nnef) fn average_pool(line: &mut NodeLine) -> NodeResults {
