@@ -245,8 +245,11 @@ impl Pooling {
         let count = corners.len().max(1) as f64;
         for (channel, plane) in channels.chunks_exact(height * width).enumerate() {
             let products = corners.iter().flatten().map(|&(place, weight)| plane[place] * weight);
-            let pooled =
-                if self.greatest { products.reduce(f64::max).unwrap_or(0.0) } else { products.fold(0.0, |a, b| a + b) / count };
+            let pooled = if self.greatest {
+                products.reduce(f64::max).unwrap_or(0.0)
+            } else {
+                products.fold(0.0, |a, b| a + b) / count
+            };
             put(channel, pooled);
         }
     }
