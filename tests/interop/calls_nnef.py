@@ -23,9 +23,11 @@ class NnefCall:
         self.operator, self.operands, self.text, self.results = operator, operands, text, results
         self.is_list = isinstance(results[0], list)
 
+    def arrays(self):
+        return list(self.operands.values())
+
     def items(self):
-        parts = [operand.reshape(-1).astype(np.float64) for operand in self.operands.values() if operand.dtype.kind == "f"]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        return calls_onnx.floats_of(self.arrays())
 
     def __str__(self):
         return "%s of %s" % (self.text, {name: operand.tolist() for name, operand in self.operands.items()})

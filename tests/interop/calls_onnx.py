@@ -20,6 +20,12 @@ ALL = NUMBERS + [np.bool_]
 EDGES = [0.0, -0.0, math.nan, math.inf, -math.inf, 1.0, -1.0, 0.5, -0.5, 1.5, -1.5, 2.5, -2.5, 3.0, -3.0]
 
 
+def floats_of(arrays):
+    """The items of the arrays that have floats."""
+    parts = [array.reshape(-1).astype(np.float64) for array in arrays if array.dtype.kind == "f"]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
 class Call:
     """An operator, its operands (none where one is omitted), attributes, and number of results.
 
@@ -32,11 +38,13 @@ class Call:
         self.attributes = {key: value for key, value in (attributes or {}).items() if value is not None}
         self.known = set(known)
 
+    def arrays(self):
+        """The operands that are given."""
+        return [operand for operand in self.operands if operand is not None]
+
     def items(self):
         """The items of all operands that are floats."""
-        parts = [operand.reshape(-1).astype(np.float64) for operand in self.operands
-                 if operand is not None and operand.dtype.kind == "f"]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        return floats_of(self.arrays())
 
     def __str__(self):
         operands = ", ".join("" if operand is None else "%s%s %s%s" % (

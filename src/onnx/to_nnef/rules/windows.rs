@@ -248,10 +248,13 @@ pub(in crate::onnx::to_nnef) fn max_pool(line: &mut NodeLine) -> NodeResults {
     line.only(1)?;
     let (windows, excess) = pooling(line)?;
     let (x, of) = (line.flat(0)?, line.dtype(0)?);
-    // The greatest integer of a window is a scalar in NNEF.
-    let x = line.emit.cast(x, if of.is_integer() { DType::Float32 } else { of })?;
-    let greatest = pooled(line, "max_pool", (x, "ignore"), &widened(windows, &excess))?;
-    one(line.emit.cast(greatest, of)?)
+    let windows = widened(windows, &excess);
+    // The greatest integer of a window is a scalar in NNEF, and -∞ if there is none.
+    let Some((least, _)) = of.range() else { return one(pooled(line, "max_pool", (x, "ignore"), &windows)?) };
+    let scalars = line.emit.cast(x, DType::Float32)?;
+    let greatest = pooled(line, "max_pool", (scalars, "ignore"), &windows)?;
+    let limited = line.emit.formula("max_number(@0,@1)", &[greatest.into(), FormulaTerm::of(least as f64)])?;
+    one(line.emit.cast(limited, of)?)
 }
 
 pub(in crate::onnx::to_nnef) fn average_pool(line: &mut NodeLine) -> NodeResults {
