@@ -62,9 +62,14 @@ fn fails(given: &str, body: &str, code: Code) {
 fn registries_move_integers_as_they_are() {
     let x = r#"{"x": [9223372036854775807, 9007199254740993, 9007199254740992], "i": [1], "u": [9007199254740993]}"#;
     check(x, "y = tract_core_gather_elements(input = x, indices = i, axis = 0);", "[9007199254740993]");
-    check(x, "y = tract_core_trilu(input = unsqueeze(x, axes = [0]), k = 2, upper = true);", "[[0, 0, 9007199254740992]]");
+    check(
+        x,
+        "y = tract_core_trilu(input = unsqueeze(x, axes = [0]), k = 2, upper = true);",
+        "[[0, 0, 9007199254740992]]",
+    );
     check(x, "y, z = tract_core_topk(input = x, k = 1, axis = 0, largest = false);", "[9007199254740992]");
-    let scattered = "y = tract_core_scatter_elements(input = x, indices = i, updates = u, axis = 0, reduction = 'max');";
+    let scattered =
+        "y = tract_core_scatter_elements(input = x, indices = i, updates = u, axis = 0, reduction = 'max');";
     check(x, scattered, "[9223372036854775807, 9007199254740993, 9007199254740992]");
 }
 

@@ -141,6 +141,8 @@ DOCUMENTED = [
             "mode": "linear", "coordinate_transformation_mode": "align_corners"}, known=[1, 3], opset=19)),
     Row("lower nnef strict onnx ort", "DynamicQuantizeLinear", not_finite, "", "the range of such items is open",
         one("DynamicQuantizeLinear", INF, 1, results=3)),
+    Row("nnef strict onnx", "Hardmax", with_nan, "", "NaN is the greatest number of a reduction in NNEF",
+        Call("Hardmax", [floats(1, NAN)])),
     # ---- Folding.
     Row("fold", "DequantizeLinear", lambda call: True, "missing", "quantized weights stay quantized",
         Call("DequantizeLinear", [np.array([1], np.int8), np.array(0.5, f32)], known=[1])),
@@ -173,7 +175,7 @@ DOCUMENTED = [
             "mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 9.0}, known=[1, 2], opset=19)),
     Row("ort", "GridSample", lambda call: call.attributes.get("padding_mode") == "border", "",
         "both coordinates of a point move to the border if one is outside",
-        Call("GridSample", [image(*[5, -1, 2, 1] * 4), floats(-1.9, -1.1).reshape(1, 1, 1, 2)], {"mode": "cubic", "padding_mode": "border"}, opset=20)),
+        Call("GridSample", [image(0, -1, 4, 3, 4, -5, 12, 7, 8, -9, 20, 11, 12, -13, 28, 15), floats(-1.9, -1.1).reshape(1, 1, 1, 2)], {"mode": "cubic", "padding_mode": "border"}, opset=20)),
     # ---- NNEF.
     Row("lower", "avg_roi_align max_roi_align", lambda call: True, "refused", "the definition of the standard fits no input",
         NnefCall("avg_roi_align", REGIONS, "avg_roi_align(x, r, i, output_size = [1], sampling_rate = [2])", [0])),
