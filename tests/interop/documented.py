@@ -127,6 +127,12 @@ DOCUMENTED = [
         "a quotient at a tie is rounded to 32 bits before in ONNX, and not in NNEF",
         Call("QuantizeLinear", [floats(-0.125), np.array(0.01, f32), np.array(0, np.int8)], known=[1, 2])),
     Row("nnef onnx", "Relu", lambda call: True, "sign of zero", "a maximum of -0 and 0 is either one", one("Relu", -0.0)),
+    Row("strict", "LSTM GRU RNN", not_finite, "", "`max` and `min` choose an operand beside NaN, as NNEF defines them", Call("RNN", [
+        np.ones([1, 1, 1], f32), np.full([1, 1, 1], NAN, f32), np.ones([1, 1, 1], f32)], {"hidden_size": 1, "clip": 1.5}, 2)),
+    Row(TRANSLATED, "CumSum", lambda call: True, "sign of zero", "the zeros of padding are summands",
+        Call("CumSum", [floats(1.75, -0.0).reshape(1, 2, 1), np.array(2)], known=[1])),
+    Row("lower nnef strict onnx", "SoftmaxCrossEntropyLoss", lambda call: True, "sign of zero", "the sign of a zero follows from the order of sums",
+        Call("SoftmaxCrossEntropyLoss", [floats(0.5, -0.25, 0.5, -0.0, -2, -0.875, 1, -1.875, 1).reshape(3, 1, 3), np.zeros([3, 3], np.int64)])),
     Row("nnef onnx", "Relu HardSigmoid HardSwish Clip Max Min Celu LSTM GRU RNN ThresholdedRelu Shrink", not_finite, "",
         "with registries, `max` and `min` take the number before NaN, as in tract", Call("Relu", [floats(NAN)])),
     Row("nnef onnx", "ScatterElements ScatterND", with_nan, "",
@@ -146,6 +152,8 @@ DOCUMENTED = [
     # ---- Folding.
     Row("fold", "DequantizeLinear", lambda call: True, "missing", "quantized weights stay quantized",
         Call("DequantizeLinear", [np.array([1], np.int8), np.array(0.5, f32)], known=[1])),
+    Row("fold", "AveragePool ConvInteger", empty, "missing", "some results without items stay computed",
+        Call("AveragePool", [np.zeros([0, 1, 5, 2, 6], f32)], {"strides": [3, 3, 2], "kernel_shape": [2, 2, 3], "count_include_pad": 1}, opset=22)),
     # ---- onnxruntime.
     Row("ort", "ArgMax ArgMin Hardmax Clip GlobalMaxPool MaxPool MaxRoiPool ReduceMax ReduceMin RoiAlign Unique TopK ScatterElements ScatterND Max Min", with_nan, "",
         "its comparisons with NaN depend on the order of items", one("ReduceMax", 1, NAN, 2)),
