@@ -126,6 +126,7 @@ fn correlate(
         return Err(EvalError::shapes("an operand has no order"));
     };
     let all = channels.output * channels.groups;
+    let padded = windows.is_padded();
     windows.each(call, |position, pairs| {
         for batch in 0..shape[0] {
             for channel in 0..all {
@@ -141,8 +142,11 @@ fn correlate(
                     };
                     let weights = &w[row * window..(row + 1) * window];
                     for (k, place) in pairs {
-                        if let Some(place) = place {
-                            sum += x[source + place] * weights[*k];
+                        match place {
+                            Some(place) => sum += x[source + place] * weights[*k],
+                            // Padding is a zero of the formula, which a weight that is not finite makes NaN.
+                            None if padded && !weights[*k].is_finite() => sum += 0.0 * weights[*k],
+                            None => {}
                         }
                     }
                 }

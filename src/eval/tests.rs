@@ -59,6 +59,28 @@ fn fails(given: &str, body: &str, code: Code) {
 }
 
 #[test]
+fn registries_move_integers_as_they_are() {
+    let x = r#"{"x": [9223372036854775807, 9007199254740993, 9007199254740992], "i": [1], "u": [9007199254740993]}"#;
+    check(x, "y = tract_core_gather_elements(input = x, indices = i, axis = 0);", "[9007199254740993]");
+    check(
+        x,
+        "y = tract_core_trilu(input = unsqueeze(x, axes = [0]), k = 2, upper = true);",
+        "[[0, 0, 9007199254740992]]",
+    );
+    check(x, "y, z = tract_core_topk(input = x, k = 1, axis = 0, largest = false);", "[9007199254740992]");
+    let scattered =
+        "y = tract_core_scatter_elements(input = x, indices = i, updates = u, axis = 0, reduction = 'max');";
+    check(x, scattered, "[9223372036854775807, 9007199254740993, 9007199254740992]");
+}
+
+#[test]
+fn padding_is_a_zero_of_the_formula() {
+    let given = r#"{"x": [[[1.0]]], "w": [[["inf", 1.0]]]}"#;
+    check(given, "y = conv(x, w, padding = [(1, 0)]);", r#"[[["nan"]]]"#);
+    check(given, "y = conv(x, w, padding = [(1, 0)], border = 'ignore');", "[[[1.0]]]");
+}
+
+#[test]
 fn items_meet_from_the_first_axis_on() {
     check(r#"{"a": [[1.0, 2.0], [3.0, 4.0]], "b": [10.0, 20.0]}"#, "y = add(a, b);", "[[11, 12], [23, 24]]");
     check(r#"{"a": [[1.0, 2.0]], "b": [[1.0], [2.0]]}"#, "y = mul(a, b);", "[[1, 2], [2, 4]]");

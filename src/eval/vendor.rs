@@ -18,6 +18,11 @@ fn operand(call: &Call, position: usize, name: &str) -> Result<Arc<Tensor>, Eval
     as_scalars(call.tensor_of(&value)?)
 }
 
+/// The only operand, whose name differs between exporters and notations.
+fn sole(call: &Call) -> Result<Arc<Tensor>, EvalError> {
+    operand(call, 0, "input").or_else(|_| operand(call, 0, "x"))
+}
+
 /// The attribute with a name, or else the argument without a name at a position.
 fn attribute(call: &Call, position: usize, name: &str) -> Option<Value> {
     let unnamed = |(key, _): &(Key, Operand)| *key == Key::Positional;
@@ -32,12 +37,12 @@ fn number(call: &Call, position: usize, name: &str, default: f64) -> Result<f64,
 
 /// The error function.
 pub(super) fn erf(call: &Call) -> KernelResult {
-    let x = operand(call, 0, "input").or_else(|_| operand(call, 0, "x"))?;
+    let x = sole(call)?;
     Ok(vec![call.mapped(&x, functions::erf)?])
 }
 
 fn along(call: &Call, log: bool) -> KernelResult {
-    let x = operand(call, 0, "input").or_else(|_| operand(call, 0, "x"))?;
+    let x = sole(call)?;
     reduce::softmax_along(call, &x, &axes(call, 1, x.rank())?, log)
 }
 
@@ -58,7 +63,7 @@ pub(super) fn log_softmax(call: &Call) -> KernelResult {
 
 /// `HardSigmoid` of ONNX; `alpha` and `beta` are optional.
 pub(super) fn hard_sigmoid(call: &Call) -> KernelResult {
-    let x = operand(call, 0, "x")?;
+    let x = sole(call)?;
     let alpha = number(call, 1, "alpha", 0.2)?;
     let beta = number(call, 2, "beta", 0.5)?;
     Ok(vec![call.mapped(&x, |x| (alpha * x + beta).clamp(0.0, 1.0))?])

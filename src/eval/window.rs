@@ -104,6 +104,11 @@ impl Windows {
         volume(&self.axes.iter().map(|axis| axis.size).collect::<Vec<_>>()).unwrap_or(usize::MAX)
     }
 
+    /// Whether items outside of the input count, as zeros. Those of a transposed window are not there.
+    pub(crate) fn is_padded(&self) -> bool {
+        self.direction == Direction::Down && self.border != Border::Ignore
+    }
+
     /// The border of the input.
     pub(crate) fn border(&self) -> Border {
         self.border

@@ -9,7 +9,7 @@ use crate::eval::suppression::Suppression;
 use crate::graph::Value;
 use crate::tensor::{DType, Tensor};
 
-use super::{like, natural, number_or, one, unfit};
+use super::{like, moved, natural, number_or, one, positions, unfit};
 
 /// The maximum number of items of a range.
 const MAX_RANGE: f64 = 1e9;
@@ -119,7 +119,7 @@ fn within(call: &Call, index: i64, extent: usize) -> Result<usize, EvalError> {
 
 pub(in crate::eval) fn gather_elements(call: &Call) -> KernelResult {
     let (input, at) = (call.tensor("input")?, places(call, "indices")?);
-    let items = scalars(&input);
+    let items = positions(&input)?;
     let axis = call.axis("axis", items.ndim())?;
     if at.ndim() != items.ndim() {
         return Err(unfit(call, &[input.shape(), at.shape()]));
@@ -131,13 +131,13 @@ pub(in crate::eval) fn gather_elements(call: &Call) -> KernelResult {
         from[axis] = within(call, *index, items.shape()[axis])?;
         output[place] = *items.get(from).ok_or_else(|| unfit(call, &[input.shape(), at.shape()]))?;
     }
-    Ok(vec![like(output, input.dtype())?])
+    Ok(vec![moved(&input, &output)?])
 }
 
 /// Slices of the input at the indices along the last axis of `indices`.
 pub(in crate::eval) fn gather_nd(call: &Call) -> KernelResult {
     let (input, at) = (call.tensor("input")?, places(call, "indices")?);
-    let (items, batch) = (scalars(&input), natural(call, "batch_dims")?);
+    let (items, batch) = (positions(&input)?, natural(call, "batch_dims")?);
     let wrong = || unfit(call, &[input.shape(), at.shape()]);
     let depth = *at.shape().last().ok_or_else(wrong)?;
     let outer = at.shape()[..at.ndim() - 1].to_vec();
@@ -159,49 +159,65 @@ pub(in crate::eval) fn gather_nd(call: &Call) -> KernelResult {
             output[IxDyn(&[place.slice(), rest.slice()].concat())] = *item;
         }
     }
-    Ok(vec![like(output, input.dtype())?])
+    Ok(vec![moved(&input, &output)?])
 }
 
-/// How a scattered item is combined with the existing item.
-fn reduction(call: &Call) -> Result<fn(f64, f64) -> f64, EvalError> {
-    Ok(match call.string("reduction")? {
+/// Combines scattered items with the existing ones: `pairs` has the positions in the input and in the updates. Integers
+/// stay integers of 64 bits, whose highest bits are lost.
+fn scattered(call: &Call, (input, updates): (&Tensor, &Tensor), pairs: &[(usize, usize)]) -> KernelResult {
+    fn applied<T: Copy>(mut items: Vec<T>, new: &[T], pairs: &[(usize, usize)], combine: fn(T, T) -> T) -> Vec<T> {
+        pairs.iter().for_each(|&(to, from)| items[to] = combine(items[to], new[from]));
+        items
+    }
+    let unknown = |name: &str| EvalError::argument(format!("unknown reduction '{name}'"));
+    if let (Some(items), Some(new)) = (input.items::<i64>(), updates.items::<i64>()) {
+        let combine: fn(i64, i64) -> i64 = match call.string("reduction")? {
+            "none" => |_, new| new,
+            "add" => i64::wrapping_add,
+            "mul" => i64::wrapping_mul,
+            "min" => i64::min,
+            "max" => i64::max,
+            other => return Err(unknown(other)),
+        };
+        return Ok(vec![Tensor::integers(input.shape(), applied(items.to_vec(), new, pairs, combine))?]);
+    }
+    let combine: fn(f64, f64) -> f64 = match call.string("reduction")? {
         "none" => |_, new| new,
         "add" => |old, new| old + new,
         "mul" => |old, new| old * new,
         "min" => |old, new| if new < old { new } else { old },
         "max" => |old, new| if new > old { new } else { old },
-        other => return Err(EvalError::argument(format!("unknown reduction '{other}'"))),
-    })
-}
-
-/// The element type of a result with items of two tensors.
-fn joined(a: &Tensor, b: &Tensor) -> DType {
-    if a.dtype() == b.dtype() { a.dtype() } else { DType::Float64 }
+        other => return Err(unknown(other)),
+    };
+    let dtype = if input.dtype() == updates.dtype() { input.dtype() } else { DType::Float64 };
+    let items = applied(input.to_scalars(), &updates.to_scalars(), pairs, combine);
+    Ok(vec![like(crate::eval::array::array(input.shape(), items)?, dtype)?])
 }
 
 pub(in crate::eval) fn scatter_elements(call: &Call) -> KernelResult {
     let (input, at, updates) = (call.tensor("input")?, places(call, "indices")?, call.tensor("updates")?);
-    let (mut output, new, combine) = (scalars(&input), scalars(&updates), reduction(call)?);
-    let axis = call.axis("axis", output.ndim())?;
+    let (old, new) = (positions(&input)?, positions(&updates)?);
+    let axis = call.axis("axis", old.ndim())?;
     let wrong = || unfit(call, &[input.shape(), at.shape(), updates.shape()]);
-    if at.ndim() != output.ndim() {
+    if at.ndim() != old.ndim() {
         return Err(wrong());
     }
+    let mut pairs = Vec::with_capacity(new.len());
     for (place, item) in new.indexed_iter() {
         let mut to = place.clone();
         to[axis] = within(call, *at.get(place).ok_or_else(wrong)?, input.shape()[axis])?;
-        let old = output.get_mut(to).ok_or_else(wrong)?;
-        *old = combine(*old, *item);
+        pairs.push((*old.get(to).ok_or_else(wrong)?, *item));
     }
-    Ok(vec![like(output, joined(&input, &updates))?])
+    scattered(call, (&input, &updates), &pairs)
 }
 
 pub(in crate::eval) fn scatter_nd(call: &Call) -> KernelResult {
     let (input, at, updates) = (call.tensor("input")?, places(call, "indices")?, call.tensor("updates")?);
-    let (mut output, new, combine) = (scalars(&input), scalars(&updates), reduction(call)?);
+    let (old, new) = (positions(&input)?, positions(&updates)?);
     let wrong = || unfit(call, &[input.shape(), at.shape(), updates.shape()]);
     let depth = *at.shape().last().filter(|depth| **depth <= input.rank()).ok_or_else(wrong)?;
     let inner = input.shape()[depth..].to_vec();
+    let mut pairs = Vec::with_capacity(new.len());
     for place in indices(IxDyn(&at.shape()[..at.ndim() - 1])) {
         let mut to = Vec::new();
         for i in 0..depth {
@@ -209,11 +225,10 @@ pub(in crate::eval) fn scatter_nd(call: &Call) -> KernelResult {
         }
         for rest in indices(IxDyn(&inner)) {
             let item = *new.get(IxDyn(&[place.slice(), rest.slice()].concat())).ok_or_else(wrong)?;
-            let old = &mut output[IxDyn(&[&to[..], rest.slice()].concat())];
-            *old = combine(*old, item);
+            pairs.push((old[IxDyn(&[&to[..], rest.slice()].concat())], item));
         }
     }
-    Ok(vec![like(output, joined(&input, &updates))?])
+    scattered(call, (&input, &updates), &pairs)
 }
 
 pub(in crate::eval) fn one_hot(call: &Call) -> KernelResult {
@@ -235,22 +250,24 @@ pub(in crate::eval) fn one_hot(call: &Call) -> KernelResult {
 pub(in crate::eval) fn trilu(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let (k, upper) = (call.int("k")?, call.flag("upper")?);
-    let mut items = scalars(&input);
+    let items = positions(&input)?;
     let rank = items.ndim();
     if rank < 2 {
         return Err(unfit(call, &[input.shape()]));
     }
-    for (place, item) in items.indexed_iter_mut() {
+    let kept = items.indexed_iter().map(|(place, item)| {
         let above = place[rank - 1] as i64 - place[rank - 2] as i64;
         let kept = if upper { above >= k } else { above <= k };
-        *item = if kept { *item } else { 0.0 };
-    }
-    Ok(vec![like(items, input.dtype())?])
+        kept.then_some(*item)
+    });
+    let kept: Vec<Option<usize>> = kept.collect();
+    Ok(vec![Tensor::with(input.shape(), input.data().pick_or(&kept, 0.0))?])
 }
 
 pub(in crate::eval) fn topk(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
-    let (items, k, largest) = (scalars(&input), natural(call, "k")?, call.flag("largest")?);
+    let (items, k, largest) = (positions(&input)?, natural(call, "k")?, call.flag("largest")?);
+    let (numbers, whole) = (input.to_scalars(), input.items::<i64>());
     let axis = call.axis("axis", items.ndim())?;
     if k > items.shape()[axis] {
         return Err(EvalError::shapes(format!(
@@ -260,21 +277,25 @@ pub(in crate::eval) fn topk(call: &Call) -> KernelResult {
     }
     let mut shape = input.shape().to_vec();
     shape[axis] = k;
-    let (mut values, mut at) = (ArrayD::zeros(IxDyn(&shape)), ArrayD::zeros(IxDyn(&shape)));
+    let (mut values, mut at) = (ArrayD::zeros(IxDyn(&shape)), ArrayD::<i64>::zeros(IxDyn(&shape)));
     let lanes = items.lanes(ndarray::Axis(axis)).into_iter();
     let outputs = values.lanes_mut(ndarray::Axis(axis)).into_iter().zip(at.lanes_mut(ndarray::Axis(axis)));
     for (lane, (mut values, mut places)) in lanes.zip(outputs) {
         let mut order: Vec<usize> = (0..lane.len()).collect();
         order.sort_by(|a, b| {
-            let ordering = lane[*a].total_cmp(&lane[*b]);
+            let (a, b) = (lane[*a], lane[*b]);
+            let ordering = match whole {
+                Some(whole) => whole[a].cmp(&whole[b]),
+                None => numbers[a].total_cmp(&numbers[b]),
+            };
             if largest { ordering.reverse() } else { ordering }
         });
         for (i, from) in order.into_iter().take(k).enumerate() {
             values[i] = lane[from];
-            places[i] = from as f64;
+            places[i] = from as i64;
         }
     }
-    Ok(vec![like(values, input.dtype())?, like(at, DType::Int64)?])
+    Ok(vec![moved(&input, &values)?, crate::eval::array::pack(at)?])
 }
 
 /// The indices of non-zero items, one in each column.

@@ -2,23 +2,34 @@
 
 use ndarray::ArrayD;
 
-use crate::eval::array::pack;
+use crate::eval::array::{array, pack};
 use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
 use crate::tensor::{DType, Tensor};
 
 /// Converts an array to a tensor of an element type.
-pub(super) fn like(array: ArrayD<f64>, other: DType) -> Result<Tensor, EvalError> {
+pub(super) fn like(items: ArrayD<f64>, other: DType) -> Result<Tensor, EvalError> {
     if other == DType::Bool {
-        let items = array.iter().map(|item| *item != 0.0).collect();
-        return Ok(Tensor::logicals(array.shape(), items)?);
+        let truths = items.iter().map(|item| *item != 0.0).collect();
+        return Ok(Tensor::logicals(items.shape(), truths)?);
     }
-    let tensor = pack(array)?;
+    let tensor = pack(items)?;
     if tensor.dtype() == other {
         Ok(tensor)
     } else {
         tensor.into_type(other).map_err(|error| EvalError::value(error.0))
     }
+}
+
+/// The positions of the items of a tensor, in its shape. An operation that moves these instead of the items loses no bits
+/// of wide integers.
+pub(super) fn positions(tensor: &Tensor) -> Result<ArrayD<usize>, EvalError> {
+    Ok(array(tensor.shape(), (0..tensor.len()).collect())?)
+}
+
+/// The items of a tensor at positions.
+pub(super) fn moved(tensor: &Tensor, positions: &ArrayD<usize>) -> Result<Tensor, EvalError> {
+    Ok(Tensor::with(positions.shape(), tensor.data().pick(positions.iter().copied()))?)
 }
 
 /// The only result of an operation.

@@ -130,7 +130,7 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("HammingWindow", source::window).runs(k::signal::hamming),
     onnx("HannWindow", source::window).runs(k::signal::hann),
     onnx("HardSigmoid", same).runs(k::elementwise::hard_sigmoid),
-    onnx("HardSwish", same).runs(|call| k::elementwise::float(call, |x| x * (x / 6.0 + 0.5).clamp(0.0, 1.0))),
+    onnx("HardSwish", same).runs(k::elementwise::hard_swish),
     onnx("Hardmax", same).runs(k::reduce::hardmax),
     onnx("Identity", elementwise::identity).valued(arithmetic::same_items).runs(k::layout::identity),
     onnx("If", not_followed),

@@ -361,6 +361,13 @@ fn recurrent_layers_are_their_steps() {
 }
 
 #[test]
+fn maxima_of_integers_are_integers() {
+    let window = "kernel_shape = [1, 3], dilations = [1, 2], pads = [2, 0, 0, 2], strides = [3, 3]";
+    let text = agrees(12, &format!("g (int8[1,1,3,5] x) => (y) {{ y = MaxPool <{window}> (x) }}"));
+    assert!(text.contains("y = cast<integer>("), "{text}");
+}
+
+#[test]
 fn texts_name_what_is_used() {
     let head = "g (float[2,3] x) => (y)";
     let plain = agrees(22, &format!("{head} {{ y = Relu (x) }}"));

@@ -266,10 +266,10 @@ pub(in crate::onnx) fn elu(call: &NodeCall) -> KernelResult {
     float(call, |x| if x < 0.0 { alpha * x.exp_m1() } else { x })
 }
 
-/// Exponential linear units whose slope is continuous.
+/// Exponential linear units whose slope is continuous. The definition adds two terms, so that -0 becomes 0.
 pub(in crate::onnx) fn celu(call: &NodeCall) -> KernelResult {
     let alpha = call.float_or("alpha", 1.0)?;
-    float(call, |x| if x < 0.0 { alpha * (x / alpha).exp_m1() } else { x })
+    float(call, |x| if x < 0.0 { alpha * (x / alpha).exp_m1() } else { x + 0.0 })
 }
 
 /// Exponential linear units that keep mean and variance.
@@ -277,12 +277,21 @@ pub(in crate::onnx) fn selu(call: &NodeCall) -> KernelResult {
     // The defaults of the first version have fewer digits.
     let (alpha, gamma) = if call.version < 6 { (1.6732, 1.0507) } else { (1.673_263_2, 1.050_701) };
     let (alpha, gamma) = (call.float_or("alpha", alpha)?, call.float_or("gamma", gamma)?);
-    float(call, |x| if x > 0.0 { gamma * x } else { gamma * alpha * x.exp_m1() })
+    float(call, |x| gamma * if x < 0.0 { alpha * x.exp_m1() } else { x })
 }
 
 pub(in crate::onnx) fn hard_sigmoid(call: &NodeCall) -> KernelResult {
     let (alpha, beta) = (call.float_or("alpha", 0.2)?, call.float_or("beta", 0.5)?);
-    float(call, |x| (alpha * x + beta).clamp(0.0, 1.0))
+    float(call, |x| hard_gate(x, alpha, beta))
+}
+
+fn hard_gate(x: f64, alpha: f64, beta: f64) -> f64 {
+    (alpha * x + beta).clamp(0.0, 1.0)
+}
+
+/// The number times its hard sigmoid, whose slope is a float of 32 bits.
+pub(in crate::onnx) fn hard_swish(call: &NodeCall) -> KernelResult {
+    float(call, |x| x * hard_gate(x, f64::from(1.0f32 / 6.0), 0.5))
 }
 
 pub(in crate::onnx) fn leaky_relu(call: &NodeCall) -> KernelResult {

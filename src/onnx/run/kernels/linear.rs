@@ -95,6 +95,7 @@ pub(in crate::onnx) fn gemm(call: &NodeCall) -> KernelResult {
     };
     let product = product(call, &matrix(0, "transA")?, &matrix(1, "transB")?)?;
     let (alpha, beta) = (call.float_or("alpha", 1.0)?, call.float_or("beta", 1.0)?);
+    // A factor of 0 leaves the summand out, also where that is not finite, as in BLAS.
     let summand = call.optional(2)?;
     let shape = match summand {
         Some(summand) => common(&[product.shape(), summand.shape()])?,
@@ -109,7 +110,7 @@ pub(in crate::onnx) fn gemm(call: &NodeCall) -> KernelResult {
         return one(super::elementwise::both(call, (&product, summand), |a, b| a + b, add)?);
     }
     let mut items: Vec<f64> = floats(&product)?.iter().map(|item| alpha * item).collect();
-    if let Some(summand) = summand {
+    if let Some(summand) = summand.filter(|_| beta != 0.0) {
         items = to(&shape).zip((&items, &shape), (&floats(summand)?, summand.shape()), |a, b| a + beta * b);
     }
     one(call.rounded(product.dtype(), &shape, items)?)

@@ -4,6 +4,7 @@ use super::reals::{Reals, around};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::Tensor;
+use crate::tensor::kernels::sum;
 
 /// The loss for logarithms of probabilities along axis 1.
 fn loss(call: &NodeCall, x: &Reals, logarithms: &[f64]) -> Result<Tensor, EvalError> {
@@ -24,11 +25,11 @@ fn loss(call: &NodeCall, x: &Reals, logarithms: &[f64]) -> Result<Tensor, EvalEr
         let class = usize::try_from(class).ok().filter(|&class| class < classes);
         let class = class.ok_or_else(|| call.refused("a target is not a class"))?;
         let weight = weights.as_ref().map_or(1.0, |weights| weights.items[class]);
-        losses.push(-weight * logarithms[(place / space * classes + class) * space + place % space]);
+        losses.push(weight * -logarithms[(place / space * classes + class) * space + place % space]);
         all += weight;
     }
     debug_assert_eq!(losses.len(), batch * space);
-    let sum = losses.iter().sum::<f64>();
+    let sum = sum(losses.iter().copied());
     match &*call.text_or("reduction", "mean")? {
         "none" => call.rounded(x.dtype, &wanted, losses),
         "sum" => call.rounded(x.dtype, &[], [sum]),

@@ -6,12 +6,13 @@ use crate::eval::EvalError;
 use crate::onnx::run::broadcast::to;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::DType;
+use crate::tensor::kernels::sum;
 
 /// The mean and the variance of items.
 fn moments(items: &[f64]) -> (f64, f64) {
     let count = items.len() as f64;
-    let mean = items.iter().sum::<f64>() / count;
-    (mean, items.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count)
+    let mean = sum(items.iter().copied()) / count;
+    (mean, sum(items.iter().map(|x| (x - mean).powi(2))) / count)
 }
 
 /// Scale and bias for each channel, or other groups.
@@ -145,7 +146,8 @@ impl<'c> NormalizedLayer<'c> {
         for (row, items) in result.chunks_exact_mut(size.max(1)).enumerate() {
             let (shift, factor) = f(items);
             for (i, x) in items.iter_mut().enumerate() {
-                let bias = self.bias.as_ref().map_or(0.0, |bias| place(bias, row, i));
+                // -0 changes no number, nor the sign of zero.
+                let bias = self.bias.as_ref().map_or(-0.0, |bias| place(bias, row, i));
                 *x = (*x - shift) * factor * place(&self.scale, row, i) + bias;
             }
             shifts.push(shift);
@@ -175,7 +177,7 @@ pub(in crate::onnx) fn layer_normalization(call: &NodeCall) -> KernelResult {
 pub(in crate::onnx) fn rms_normalization(call: &NodeCall) -> KernelResult {
     let layer = NormalizedLayer::read(call)?;
     layer.run(call, |items| {
-        let square = items.iter().map(|x| x * x).sum::<f64>() / items.len() as f64;
+        let square = sum(items.iter().map(|x| x * x)) / items.len() as f64;
         (0.0, 1.0 / (square + layer.epsilon).sqrt())
     })
 }
@@ -191,8 +193,8 @@ pub(in crate::onnx) fn lp_normalization(call: &NodeCall) -> KernelResult {
         let first = row / inner * extent * inner + row % inner;
         let places = || (0..extent).map(|i| first + i * inner);
         let norm = match p {
-            1 => places().map(|at| x.items[at].abs()).sum(),
-            2 => places().map(|at| x.items[at].powi(2)).sum::<f64>().sqrt(),
+            1 => sum(places().map(|at| x.items[at].abs())),
+            2 => sum(places().map(|at| x.items[at].powi(2))).sqrt(),
             p => return Err(call.refused(format!("`p` is {p}"))),
         };
         places().for_each(|at| result[at] = if norm == 0.0 { 0.0 } else { x.items[at] / norm });

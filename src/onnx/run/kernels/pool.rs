@@ -5,6 +5,7 @@ use super::reals::{Reals, naturals, planes, saturated, sizes};
 use super::windows::{KernelWindows, Steps};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::tensor::kernels::sum;
 use crate::tensor::{Data, Tensor};
 
 /// An input with the windows over it.
@@ -104,7 +105,9 @@ pub(in crate::onnx) fn average_pool(call: &NodeCall) -> KernelResult {
             true => pool.windows.axes.iter().zip(index).map(|(axis, &at)| axis.padded(at)).product(),
             false => taps.len(),
         };
-        taps.iter().map(|tap| plane[tap.1]).sum::<f64>() / count as f64
+        let items = sum(taps.iter().map(|tap| plane[tap.1]));
+        // Padding that counts adds zeros, after which no sum is -0.
+        (if taps.len() < count { items + 0.0 } else { items }) / count as f64
     })?;
     one(call.rounded(pool.x.dtype, &pool.shape, result)?)
 }
@@ -116,7 +119,7 @@ fn exponent(call: &NodeCall) -> Result<f64, EvalError> {
 
 /// The norm of items.
 fn norm(items: impl Iterator<Item = f64>, p: f64) -> f64 {
-    items.map(|item| item.abs().powf(p)).sum::<f64>().powf(1.0 / p)
+    sum(items.map(|item| item.abs().powf(p))).powf(1.0 / p)
 }
 
 /// `LpPool`.
@@ -139,7 +142,7 @@ fn global(call: &NodeCall, f: impl Fn(&[f64]) -> f64) -> KernelResult {
 
 /// `GlobalAveragePool`.
 pub(in crate::onnx) fn global_average_pool(call: &NodeCall) -> KernelResult {
-    global(call, |plane| plane.iter().sum::<f64>() / plane.len() as f64)
+    global(call, |plane| sum(plane.iter().copied()) / plane.len() as f64)
 }
 
 /// `GlobalMaxPool`.
@@ -206,7 +209,7 @@ pub(in crate::onnx) fn local_response(call: &NodeCall) -> KernelResult {
         let last = channel.saturating_add(size / 2).min(channels - 1);
         for (i, item) in items.iter_mut().enumerate() {
             let square = |other: usize| x.items[(at - channel + other) * plane + i].powi(2);
-            let squares: f64 = (first..=last).map(square).sum();
+            let squares = sum((first..=last).map(square));
             *item /= (bias + alpha / size as f64 * squares).powf(beta);
         }
         at += 1;

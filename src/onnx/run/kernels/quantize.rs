@@ -87,7 +87,7 @@ impl Granularity {
 fn scales<'c>(call: &'c NodeCall) -> Result<(Reals<'c>, Option<Reals<'c>>), EvalError> {
     let (scale, zero) = (Reals::of(call, 1)?, Reals::optional(call, 2)?);
     let differ = |zero: &Reals| zero.items.len() != scale.items.len();
-    match zero.as_ref().is_some_and(differ) || scale.items.is_empty() {
+    match zero.as_ref().is_some_and(differ) || scale.items.is_empty() && !call.tensor(0)?.is_empty() {
         true => Err(call.misfit("scales and zero points differ in number")),
         false => Ok((scale, zero)),
     }

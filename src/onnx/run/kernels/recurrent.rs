@@ -18,9 +18,9 @@ fn activations(call: &NodeCall, kind: RecurrentKind, directions: usize) -> Resul
     })
 }
 
-/// A number within a bound and its negative, if there is one.
+/// A number within a bound, which is positive, and its negative, if there is one. NaN stays.
 fn clipped(x: f64, bound: Option<f64>) -> f64 {
-    bound.map_or(x, |bound| x.max(-bound).min(bound))
+    bound.map_or(x, |bound| x.clamp(-bound, bound))
 }
 
 /// What the layer computes with.

@@ -160,7 +160,7 @@ fn log_of_exponentials(items: &[f64]) -> f64 {
     if !peak.is_finite() {
         return if items.iter().any(|item| item.is_nan()) { f64::NAN } else { peak };
     }
-    peak + items.iter().map(|item| (item - peak).exp()).sum::<f64>().ln()
+    peak + sum(items.iter().map(|item| (item - peak).exp())).ln()
 }
 
 pub(in crate::onnx) const LOG_OF_EXPONENTIALS: Reduction = Reduction {

@@ -4,6 +4,7 @@ use super::reals::{Reals, naturals, planes, sizes};
 use crate::dictionary::{CUBIC_SLOPE, cubic};
 use crate::eval::{EvalError, advance};
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::tensor::kernels::sum;
 
 /// What is outside of the operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,11 +142,13 @@ pub(in crate::onnx) fn grid_sample(call: &NodeCall) -> KernelResult {
             sampling.taps(grid.items[at * rank + rank - 1 - axis], extents[axis], taps);
         }
         let all = joined(&taps, extents);
+        // Items outside are zeros of the sum, after which it is not -0.
+        let outside = all.len() < taps.iter().map(Vec::len).product();
         let (b, position) = (at / positions, at % positions);
         for channel in 0..channels {
             let from = &x.items[(b * channels + channel) * plane..][..plane];
-            let sum = all.iter().map(|&(place, weight)| from[place] * weight).sum();
-            result[(b * channels + channel) * positions + position] = sum;
+            let items = sum(all.iter().map(|&(place, weight)| from[place] * weight));
+            result[(b * channels + channel) * positions + position] = if outside { items + 0.0 } else { items };
         }
     }
     one(call.rounded(x.dtype, &shape, result)?)
@@ -174,7 +177,7 @@ pub(in crate::onnx) fn affine_grid(call: &NodeCall) -> KernelResult {
             // The coordinate of the last axis is the first one.
             let at: Vec<f64> = index.iter().zip(space).rev().map(|(&i, &extent)| coordinate(i, extent)).collect();
             for row in transform.chunks_exact(rank + 1) {
-                result.push(row.iter().zip(&at).map(|(a, b)| a * b).sum::<f64>() + row[rank]);
+                result.push(sum(row.iter().zip(&at).map(|(a, b)| a * b)) + row[rank]);
             }
             advance(&mut index, space);
         }
@@ -242,8 +245,11 @@ impl Pooling {
         let count = corners.len().max(1) as f64;
         for (channel, plane) in channels.chunks_exact(height * width).enumerate() {
             let products = corners.iter().flatten().map(|&(place, weight)| plane[place] * weight);
-            let pooled =
-                if self.greatest { products.reduce(f64::max).unwrap_or(0.0) } else { products.sum::<f64>() / count };
+            let pooled = if self.greatest {
+                products.reduce(f64::max).unwrap_or(0.0)
+            } else {
+                products.fold(0.0, |a, b| a + b) / count
+            };
             put(channel, pooled);
         }
     }

@@ -172,7 +172,8 @@ fn window(call: &NodeCall, f: impl Fn(f64) -> f64) -> KernelResult {
     let dtype = call.dtype_attribute("output_datatype")?.unwrap_or(DType::Float32);
     let count = if call.flag("periodic", true)? { size } else { size.saturating_sub(1) };
     call.budget.room(&[size])?;
-    let at = |i: usize| if count == 0 { 0.0 } else { 2.0 * std::f64::consts::PI * i as f64 / count as f64 };
+    // The definition divides by the count: a single item that is not periodic is 0/0.
+    let at = |i: usize| 2.0 * std::f64::consts::PI * i as f64 / count as f64;
     one(call.rounded(dtype, &[size], (0..size).map(|i| f(at(i))).collect::<Vec<_>>())?)
 }
 

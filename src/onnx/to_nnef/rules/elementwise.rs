@@ -241,12 +241,12 @@ pub(in crate::onnx::to_nnef) fn elu(line: &mut NodeLine) -> NodeResults {
 }
 
 pub(in crate::onnx::to_nnef) fn celu(line: &mut NodeLine) -> NodeResults {
-    let text = "add(maximum(@0,0.0),minimum(mul(%alpha,expm1(div(@0,%alpha))),0.0))";
+    let text = "select(lt(@0,0.0),mul(%alpha,expm1(div(@0,%alpha))),add(@0,0.0))";
     with_floats(line, text, &[("alpha", 1.0)])
 }
 
 pub(in crate::onnx::to_nnef) fn selu(line: &mut NodeLine) -> NodeResults {
-    let text = "mul(%gamma,select(gt(@0,0.0),@0,mul(%alpha,expm1(@0))))";
+    let text = "mul(%gamma,select(lt(@0,0.0),mul(%alpha,expm1(@0)),@0))";
     with_floats(line, text, &[("alpha", 1.673_263_2), ("gamma", 1.050_701)])
 }
 

@@ -7,6 +7,7 @@ use crate::onnx::to_nnef::item::FlatTensor;
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::onnx::to_nnef::shape::{for_axes, product};
+use crate::tensor::DType;
 
 /// The refusal of numbers that have more than 63 bits.
 const LARGE: NodeRefusal = NodeRefusal::because("the settings of its window are too large");
@@ -246,8 +247,14 @@ fn widened(windows: Vec<Window>, excess: &[i64]) -> Vec<Window> {
 pub(in crate::onnx::to_nnef) fn max_pool(line: &mut NodeLine) -> NodeResults {
     line.only(1)?;
     let (windows, excess) = pooling(line)?;
-    let x = line.flat(0)?;
-    one(pooled(line, "max_pool", (x, "ignore"), &widened(windows, &excess))?)
+    let (x, of) = (line.flat(0)?, line.dtype(0)?);
+    let windows = widened(windows, &excess);
+    // The greatest integer of a window is a scalar in NNEF, and -∞ if there is none.
+    let Some((least, _)) = of.range() else { return one(pooled(line, "max_pool", (x, "ignore"), &windows)?) };
+    let scalars = line.emit.cast(x, DType::Float32)?;
+    let greatest = pooled(line, "max_pool", (scalars, "ignore"), &windows)?;
+    let limited = line.emit.formula("max_number(@0,@1)", &[greatest.into(), FormulaTerm::of(least as f64)])?;
+    one(line.emit.cast(limited, of)?)
 }
 
 pub(in crate::onnx::to_nnef) fn average_pool(line: &mut NodeLine) -> NodeResults {

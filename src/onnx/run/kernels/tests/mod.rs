@@ -4,6 +4,7 @@ mod arrangement;
 mod casts;
 mod classical;
 mod control;
+mod edges;
 mod elementwise;
 mod indices;
 mod layers;

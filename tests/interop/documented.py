@@ -1,0 +1,206 @@
+"""What engines are known to answer differently, for random_calls.py. Each row has a call that has to differ."""
+import math
+
+import numpy as np
+
+from calls_nnef import NnefCall
+from calls_onnx import Call, calls
+
+
+class Row:
+    """Engines and operators (a name that ends in * is a prefix) that differ for calls of which `where` is true, and why.
+
+    `how` is a part of the difference that is told.
+    """
+
+    def __init__(self, engines, operators, where, how, reason, witness):
+        self.engines, self.operators, self.where, self.how = engines.split(), operators.split(), where, how
+        self.reason, self.witness = reason, witness
+
+    def covers(self, engine, call, why):
+        name = call.operator
+        named = any(name.startswith(one[:-1]) if one.endswith("*") else name == one for one in self.operators)
+        return engine in self.engines and named and self.how in why and self.where(call)
+
+
+def always(call):
+    return True
+
+
+def not_finite(call):
+    return not np.isfinite(call.items()).all()
+
+
+def with_nan(call):
+    return np.isnan(call.items()).any()
+
+
+def beyond(bits):
+    """Whether an operand has integers of more bits."""
+    def found(call):
+        return any(operand.dtype.kind in "iu" and operand.size and
+                   max(abs(int(operand.min())), abs(int(operand.max()))) >= 2**bits for operand in call.arrays())
+    return found
+
+
+NAN, INF = math.nan, math.inf
+f32 = np.float32
+
+
+def floats(*items):
+    return np.array(items, f32)
+
+
+def quantized(call):
+    """Whether a result is a code, which is rounded from a quotient."""
+    return True
+
+
+def padded_same(call):
+    return call.attributes.get("auto_pad", "").startswith("SAME") and bool(call.attributes.get("dilations"))
+
+
+def padded_wide(call):
+    """Whether a window may lie in the padding alone."""
+    attributes = call.attributes
+    size = attributes["kernel_shape"]
+    wide = [pad >= size[at % len(size)] for at, pad in enumerate(attributes.get("pads", []))]
+    return any(wide) or bool(attributes.get("dilations")) or bool(attributes.get("ceil_mode"))
+
+
+def ends_backward(call):
+    """Whether a section runs backward to the greatest integer."""
+    ends = call.operands[2].tolist()
+    steps = call.operands[4].tolist() if len(call.operands) > 4 else [1] * len(ends)
+    return any(step < 0 and end >= 2**31 - 1 for end, step in zip(ends, steps))
+
+
+def crops(call):
+    return call.attributes["coordinate_transformation_mode"] == "tf_crop_and_resize"
+
+
+def double(call):
+    return call.operands[0].dtype == np.float64
+
+
+def scalar(call):
+    return call.operands[0].ndim == 0
+
+
+def empty(call):
+    return call.operands[0].size == 0
+
+
+def extreme(call):
+    return call.operands[0].dtype == np.int32 and beyond(30)(call)
+
+
+def both_zeros(call):
+    """Whether both zeros are among the items."""
+    zeros = np.signbit(call.items()[call.items() == 0])
+    return zeros.any() and not zeros.all()
+
+
+def one(operator, *items, results=1, opset=21, **attributes):
+    """A call with one operand of floats."""
+    return Call(operator, [floats(*items)], attributes, results, opset=opset)
+
+
+def image(*items):
+    side = int(len(items) ** 0.5)
+    return floats(*items).reshape(1, 1, side, side)
+
+
+SPOILT = image(NAN, *range(15))
+EXTREMES = np.array([2**62 + 1, -2**63], np.int64)
+TRANSLATED = "nnef strict onnx"
+REGIONS = {"x": np.ones([1, 1, 4], f32), "r": np.array([[0, 2]], f32), "i": np.zeros([1], np.int64)}
+
+DOCUMENTED = [
+    # ---- NNEF: integers of 64 bits with sign, numbers of 64 bits, which are floats of 32 bits in ONNX.
+    Row(TRANSLATED, "*", beyond(63), "", "NNEF has no unsigned integers of 64 bits",
+        Call("Identity", [np.array([2**64 - 1], np.uint64)])),
+    Row(TRANSLATED, "MatMul Pow ReduceProd ReduceSum ReduceSumSquare ReduceL1 ReduceL2 ReduceMax ReduceMin CumSum CumProd OneHot Tile", beyond(24), "",
+        "products of matrices, powers, sums and chosen numbers are scalars in NNEF",
+        Call("OneHot", [np.array(1), np.array(2), np.array([1, 2**62 + 2])], known=[1, 2])),
+    Row(TRANSLATED, "QuantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul", quantized, "",
+        "a quotient at a tie is rounded to 32 bits before in ONNX, and not in NNEF",
+        Call("QuantizeLinear", [floats(-0.125), np.array(0.01, f32), np.array(0, np.int8)], known=[1, 2])),
+    Row("nnef onnx", "Relu", lambda call: True, "sign of zero", "a maximum of -0 and 0 is either one", one("Relu", -0.0)),
+    Row("strict", "LSTM GRU RNN", not_finite, "", "`max` and `min` choose an operand beside NaN, as NNEF defines them",
+        calls(0, 318)[317]),
+    Row(TRANSLATED, "CumSum", lambda call: True, "sign of zero", "the zeros of padding are summands",
+        Call("CumSum", [floats(1.75, -0.0).reshape(1, 2, 1), np.array(2)], known=[1])),
+    Row("lower nnef strict onnx", "SoftmaxCrossEntropyLoss", lambda call: True, "sign of zero", "the sign of a zero follows from the order of sums",
+        Call("SoftmaxCrossEntropyLoss", [floats(0.5, -0.25, 0.5, -0.0, -2, -0.875, 1, -1.875, 1).reshape(3, 1, 3), np.zeros([3, 3], np.int64)])),
+    Row("nnef onnx", "Relu HardSigmoid HardSwish Clip Max Min Celu LSTM GRU RNN ThresholdedRelu Shrink", not_finite, "",
+        "with registries, `max` and `min` take the number before NaN, as in tract", Call("Relu", [floats(NAN)])),
+    Row("nnef onnx", "ScatterElements ScatterND", with_nan, "",
+        "`tract_core_scatter_*` compares, so that NaN is not taken", Call("ScatterElements", [
+            floats(1), np.array([0]), floats(NAN)], {"axis": 0, "reduction": "max"}, opset=18)),
+    Row("nnef onnx", "TopK", lambda call: with_nan(call) or both_zeros(call), "",
+        "`tract_core_topk` orders the bits of floats: -0 before 0, NaN by its sign",
+        Call("TopK", [floats(-0.0, 0.0), np.array([2])], results=2, known=[1])),
+    # ---- Formulas of numbers that are not finite.
+    Row("nnef strict onnx ort", "Resize", not_finite, "", "items with a weight of 0 are multiplied, or left out",
+        Call("Resize", [image(INF, 1, 2, 3), None, None, np.array([1, 1, 3, 3])], {
+            "mode": "linear", "coordinate_transformation_mode": "align_corners"}, known=[1, 3], opset=19)),
+    Row("lower nnef strict onnx ort", "DynamicQuantizeLinear", not_finite, "", "the range of such items is open",
+        one("DynamicQuantizeLinear", INF, 1, results=3)),
+    Row("nnef strict onnx", "Hardmax", with_nan, "", "NaN is the greatest number of a reduction in NNEF",
+        Call("Hardmax", [floats(1, NAN)])),
+    # ---- Folding.
+    Row("fold", "DequantizeLinear", lambda call: True, "missing", "quantized weights stay quantized",
+        Call("DequantizeLinear", [np.array([1], np.int8), np.array(0.5, f32)], known=[1])),
+    Row("fold", "AveragePool ConvInteger", empty, "missing", "some results without items stay computed",
+        Call("AveragePool", [np.zeros([0, 1, 5, 2, 6], f32)], {"strides": [3, 3, 2], "kernel_shape": [2, 2, 3], "count_include_pad": 1}, opset=22)),
+    # ---- onnxruntime.
+    Row("ort", "ArgMax ArgMin Hardmax Clip GlobalMaxPool MaxPool MaxRoiPool ReduceMax ReduceMin RoiAlign Unique TopK ScatterElements ScatterND Max Min", with_nan, "",
+        "its comparisons with NaN depend on the order of items", one("ReduceMax", 1, NAN, 2)),
+    Row("ort", "LSTM GRU RNN", not_finite, "", "it leaves out states that are 0, and its activations limit their operand", Call("RNN", [
+        np.ones([1, 1, 1], f32), np.ones([1, 1, 1], f32), np.full([1, 1, 1], -INF, f32)], {"hidden_size": 1}, 2)),
+    Row("ort", "DFT BatchNormalization InstanceNormalization GroupNormalization LayerNormalization RMSNormalization MeanVarianceNormalization LRN DeformConv QuantizeLinear "
+        "LpNormalization Softmax LogSoftmax ReduceLogSumExp GridSample Einsum ConvTranspose Det", not_finite, "",
+        "infinities meet in another order of operations", Call("InstanceNormalization", [
+            image(0, 1, 2, 3), floats(INF), floats(0)])),
+    Row("ort", "Sign Selu CumSum CumProd DFT NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss RoiAlign Resize ReduceMax ReduceMin MaxPool", lambda call: True,
+        "sign of zero", "the sign of a zero", one("Sign", -0.0)),
+    Row("ort", "NonZero", scalar, "shape", "a number counts as a list of one",
+        Call("NonZero", [np.array(3, f32)])),
+    Row("ort", "ReduceMean", empty, "", "the mean of nothing is 0", Call("ReduceMean", [np.zeros([0], f32)])),
+    Row("ort", "ReduceSum", extreme, "", "sums of 32-bit integers saturate",
+        Call("ReduceSum", [np.array([2**31 - 1, 1], np.int32), np.array([0])], known=[1])),
+    Row("ort", "Gelu", double, "", "its constants have 32 bits",
+        Call("Gelu", [np.array([1.875])], {"approximate": "tanh"})),
+    Row("ort", "LpPool AveragePool MaxPool", padded_same, "", "automatic padding ignores dilations",
+        Call("LpPool", [image(*range(16))], {"auto_pad": "SAME_LOWER", "dilations": [2, 2], "kernel_shape": [3, 3], "strides": [2, 2]}, opset=18)),
+    Row("ort", "MaxPool", padded_wide, "", "a window without items gives the least float, and another index",
+        Call("MaxPool", [image(1)], {"kernel_shape": [2, 2], "dilations": [2, 1], "pads": [1, 1, 1, 0]}, 2)),
+    Row("ort", "Slice", ends_backward, "shape", "the greatest integer ends a section that runs backward at the start",
+        Call("Slice", [floats(1, 2, 3), np.array([2]), np.array([2**63 - 1]), np.array([0]), np.array([-1])], known=[1, 2, 3, 4])),
+    Row("ort", "Resize", crops, "", "axes with a factor of 1 are not cropped, and cubic curves do not end at the edge",
+        Call("Resize", [image(1, 2, 3, 4), floats(0, 0, 0.25, 0.25, 1, 1, 1.25, 1.25), floats(1, 1, 1, 1)], {
+            "mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 9.0}, known=[1, 2], opset=19)),
+    Row("ort", "GridSample", lambda call: call.attributes.get("padding_mode") == "border", "",
+        "both coordinates of a point move to the border if one is outside",
+        Call("GridSample", [image(0, -1, 4, 3, 4, -5, 12, 7, 8, -9, 20, 11, 12, -13, 28, 15), floats(-1.9, -1.1).reshape(1, 1, 1, 2)], {"mode": "cubic", "padding_mode": "border"}, opset=20)),
+    # ---- NNEF.
+    Row("lower", "avg_roi_align max_roi_align", lambda call: True, "refused", "the definition of the standard fits no input",
+        NnefCall("avg_roi_align", REGIONS, "avg_roi_align(x, r, i, output_size = [1], sampling_rate = [2])", [0])),
+    Row("shape", "integers", lambda call: True, "type", "an operation on scalars is one on integers if all operands are",
+        NnefCall("integers", {"x": np.array([1]), "y": np.array([2])}, "max(x, y)", [0])),
+    Row("onnx ort", "min max relu min_reduce max_reduce clamp", with_nan, "", "a comparison with NaN chooses an operand in NNEF",
+        NnefCall("min", {"x": floats(NAN), "y": floats(1)}, "min(x, y)", [0])),
+    Row("onnx ort", "sqrt", lambda call: True, "", "the power 0.5 of -0 is 0, and that of -inf is inf",
+        NnefCall("sqrt", {"x": floats(-0.0)}, "sqrt(x)", [0])),
+    Row("onnx ort", "multilinear_upsample area_downsample local_* l1_normalization l2_normalization moments deconv* debox* box avg_pool separable_* upsample_borders",
+        not_finite, "", "items with a weight of 0 are multiplied, or left out", NnefCall("multilinear_upsample", {
+            "x": floats(-INF, 1, 2).reshape(1, 1, 3)}, "multilinear_upsample(x, factor = [3], method = 'asymmetric', border = 'constant')", [0])),
+    Row("ort", "selu local_*", lambda call: True, "sign of zero", "the sign of a zero",
+        NnefCall("selu", {"x": floats(-0.0)}, "selu(x, alpha = 1.5, lambda = 0.9)", [0])),
+    Row("run", "cast types", not_finite, "refused", "infinities and NaN are no integers",
+        NnefCall("cast", {"x": floats(INF)}, "cast<integer>(x)", [0])),
+    Row("pnnx", "mean_variance_normalization", lambda call: True, "refused", "operands without names have none in PNNX",
+        NnefCall("mean_variance_normalization", {"x": np.ones([2, 2], f32), "s": np.ones([2, 2], f32), "o": np.ones([2, 2], f32)},
+                 "mean_variance_normalization(x, s, o, axes = [1], epsilon = 0.01)", [0])),
+]
