@@ -9,13 +9,15 @@ mod elements;
 mod extents;
 mod norms;
 mod products;
+mod quantized;
 mod sequences;
 mod shaping;
+mod vision;
 mod windows;
 
 use std::cell::Cell;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::model::ParameterValue;
 use super::settings::LayerSettings;
@@ -32,7 +34,17 @@ type LayerRuleRow = (&'static [&'static str], LayerRule);
 
 /// The rules.
 fn table() -> impl Iterator<Item = &'static LayerRuleRow> {
-    [elements::ROWS, windows::ROWS, norms::ROWS, products::ROWS, shaping::ROWS, sequences::ROWS].into_iter().flatten()
+    let families = [
+        elements::ROWS,
+        windows::ROWS,
+        norms::ROWS,
+        products::ROWS,
+        quantized::ROWS,
+        shaping::ROWS,
+        sequences::ROWS,
+        vision::ROWS,
+    ];
+    families.into_iter().flatten()
 }
 
 /// The parameters of any layer that do not change what it computes: the shapes of its results, and what it must not use.
@@ -51,6 +63,10 @@ pub(super) struct LayerLine<'a> {
     pub(super) batched: &'a mut FxHashMap<TensorId, TensorId>,
     /// Those of them that the layer has added.
     pub(super) added: Vec<TensorId>,
+    /// Blobs that have the codes of a quantization.
+    pub(super) codes: &'a FxHashSet<TensorId>,
+    /// The results of the layer that have codes.
+    pub(super) coded: Vec<TensorId>,
 }
 
 /// Lowers a layer.
@@ -65,6 +81,10 @@ pub(super) fn lower(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let layer = line.settings.layer;
     let rule = table().find(|(kinds, _)| kinds.contains(&layer.kind.as_str())).map(|(_, rule)| rule);
     let rule = rule.ok_or_else(|| Refusal::Because("it has no rule".into()))?;
+    let has_codes = line.operands.iter().any(|operand| line.codes.contains(operand));
+    if has_codes && !quantized::OF_CODES.contains(&layer.kind.as_str()) {
+        return Err(Refusal::Because("an operand of it has integers of 8 bits, the codes of a quantized layer".into()));
+    }
     let results = rule(line)?;
     let is_read = |number: u32| WITHOUT_EFFECT.contains(&number) || line.read.get() & (1 << number) != 0;
     if let Some(unread) = layer.parameters.iter().find(|parameter| !is_read(parameter.number)) {

@@ -59,6 +59,7 @@ impl PnnxModel {
             labels: Distinct::default(),
             members: Members::default(),
             complex: FxHashSet::default(),
+            read: self.operators.iter().flat_map(|operator| &operator.inputs).map(String::as_str).collect(),
             items: 0,
             found: Diagnostics::of(options.policy()),
         };
@@ -106,6 +107,8 @@ struct Import<'a> {
     members: Members,
     /// Tensors of complex numbers, which NNEF does not have.
     complex: FxHashSet<TensorId>,
+    /// The operands that operators read.
+    read: FxHashSet<&'a str>,
     /// The number of items of lists that operators have had as operands.
     items: u64,
     found: Diagnostics,

@@ -2,6 +2,7 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::input::opened::Opened;
+use crate::input::passes::lowered;
 use crate::input::settings::Settings;
 use crate::input::source::{Backing, Evaluable, Expanded, Flat, Source, Values};
 use crate::input::text::Text;
@@ -54,8 +55,9 @@ impl Source for NetworkText {
         Ok(Findings::new(networks.sources, found))
     }
 
-    fn flatten(self: Box<Self>, _: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
-        self.graph(settings)
+    fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
+        let Flat { backing, result } = self.graph(settings)?;
+        Ok(Flat { backing, result: lowered(result, to, settings) })
     }
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {

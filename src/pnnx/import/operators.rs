@@ -194,7 +194,9 @@ impl<'a> Import<'a> {
         let mark = self.builder.graph.mark();
         let before = self.builder.graph.tensors.len();
         let mut found = Diagnostics::of(self.options.policy());
+        let last = operator.outputs.iter().rposition(|output| self.read.contains(output.as_str()));
         let mut line = Line {
+            needed: last.map_or(1, |last| last + 1),
             builder: &mut self.builder,
             operator,
             kind: operator.kind.clone(),
