@@ -60,8 +60,12 @@ pub(crate) fn expand_compounds(mut graph: Graph, options: &Options) -> Result<(G
             found.report(*over);
             return Err(found);
         }
-        // The standard library has no errors.
-        Err(_) => return Ok((graph, found)),
+        Err(why) => {
+            let at = graph.operations.first().map(|operation| operation.at).unwrap_or_default();
+            let message = format!("compounds are not expanded: {why}");
+            found.report(Diagnostic::new(Code::OperatorStays, at, message));
+            return Ok((graph, found));
+        }
     }
     graph.finish_names();
     Ok((graph, found))
