@@ -11,7 +11,7 @@ use crate::loops::{Evaluation, Network};
 use crate::progress::{self, Phase};
 use crate::source::{FileId, Sources};
 use crate::tensor::Tensor;
-use crate::{Graph, Options, write};
+use crate::{Graph, Lower, Options, write};
 
 /// Reads the text of a network.
 pub(super) fn read(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
@@ -31,7 +31,8 @@ impl NetworkText {
 
 /// The options for networks: a value that no output needs is never computed. Those that do not apply are refused.
 fn options(settings: &Settings) -> Options {
-    Options { keep_unused: false, ..settings.options.clone() }
+    // Compounds are lowered behind the loops, as the output notation wants it.
+    Options { keep_unused: false, lower: Lower::Custom, ..settings.options.clone() }
 }
 
 /// The flat graph of a network, with warnings, or the errors.

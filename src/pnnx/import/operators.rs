@@ -17,6 +17,7 @@ use crate::pnnx::item::{ExpandedItem, List};
 use crate::pnnx::lower::{self, Line, Lowered, Operand, Refusal};
 use crate::pnnx::model::{Operator, OperatorParam, Role, Typed};
 use crate::pnnx::standard;
+use crate::pnnx::tokens::Literal;
 use crate::source::Location;
 
 impl<'a> Import<'a> {
@@ -46,6 +47,9 @@ impl<'a> Import<'a> {
             return;
         }
         if self.options.lower == Lower::All {
+            if let Some(count) = self.number_of_items(operator, &operands) {
+                return self.hold(operator, vec![count]);
+            }
             let told = operator.shapes();
             let (keys, _) = operator.argument_names();
             let named = keys.iter().zip(&operands).map(|(key, item)| Operand::new(key, item)).collect();
@@ -60,6 +64,16 @@ impl<'a> Import<'a> {
             }
         }
         self.pass(operator, names, data, &operands);
+    }
+
+    /// The number of items of an operand, if that is what an operator gives and the extents are known.
+    fn number_of_items(&self, operator: &Operator, operands: &[ExpandedItem]) -> Option<ExpandedItem> {
+        let ("aten::numel" | "torch.numel", [ExpandedItem::Tensor(tensor)]) = (operator.kind.as_str(), operands) else {
+            return None;
+        };
+        let extents = self.builder.graph.shape(*tensor)?.known()?;
+        let count = extents.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent))?;
+        Some(ExpandedItem::Literal(Literal::Int(count)))
     }
 
     /// Adds the operation of NNEF that an operator stands for. Returns whether its arguments fit.

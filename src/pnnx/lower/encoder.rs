@@ -25,7 +25,7 @@ impl LayerWeights {
     }
 }
 
-/// What is added to the scores for a mask: truth values exclude items.
+/// Which items take part: torch takes all that is not 0 in a mask for what is excluded, numbers, too.
 fn mask(line: &mut Line, [batch, queries]: [i64; 2]) -> Lowered<Option<TensorId>> {
     if !line.has_tensor("mask") {
         line.ignore("mask");
@@ -35,7 +35,7 @@ fn mask(line: &mut Line, [batch, queries]: [i64; 2]) -> Lowered<Option<TensorId>
     let mask = line.tensor("mask")?;
     let mask = match line.primitive(mask)? {
         Primitive::Logical => line.formula_of("not(@0)", &[mask])?,
-        _ => mask,
+        _ => line.formula_of("eq(@0,0.0)", &[mask])?,
     };
     // 0: of queries and keys, 1: of the items of a batch, 2: of everything.
     let shape = match (line.optional::<i64>("mask_type")?, line.rank(mask)?) {
