@@ -39,13 +39,16 @@ mod terms;
 mod vectors;
 pub(crate) mod windows;
 
+#[cfg(feature = "input")]
 use std::cell::Cell;
 
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
 use crate::library::recurrent::RecurrentKind;
 use crate::parts::TRANSLATION;
+#[cfg(feature = "input")]
 use crate::pnnx::item::ExpandedItem;
+#[cfg(feature = "input")]
 use crate::pnnx::model::{Operator, OperatorParam, Role};
 
 pub(crate) use line::Line;
@@ -293,6 +296,7 @@ fn by_rule(line: &mut Line, kind: &str) -> Lowered<Vec<TensorId>> {
 /// # Errors
 ///
 /// It has no counterpart in NNEF.
+#[cfg(feature = "input")]
 pub(crate) fn torch(
     line: &mut Line,
     kind: &str,

@@ -1,28 +1,27 @@
 //! A layer of an encoder with attention, which torch computes as one operator: `nn.TransformerEncoderLayer`.
 
 use super::LoweringRule::By;
-use super::{Line, Lowered, LoweringRow, Refusal, exact_quotient, torch};
+use super::{Line, Lowered, LoweringRow, Refusal, activations, attention, exact_quotient, integers, norms};
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
 
 pub(super) const ROWS: &[LoweringRow] = &[(&["aten::_transformer_encoder_layer_fwd"], By(layer))];
 
-/// Weights and a bias, by the keys of the operands.
-#[derive(Clone, Copy)]
-struct LayerWeights {
-    weight: TensorId,
-    bias: TensorId,
+/// Linear functions of the last axis, with the weights and the bias of two operands.
+fn linear(line: &mut Line, x: TensorId, [weight, bias]: [&str; 2]) -> Lowered<TensorId> {
+    let weights = (line.data(weight)?, Some(line.data(bias)?));
+    attention::projected(line, x, weights)
 }
 
-impl LayerWeights {
-    fn read(line: &Line, weight: &str, bias: &str) -> Lowered<LayerWeights> {
-        Ok(LayerWeights { weight: line.data(weight)?, bias: line.data(bias)? })
+/// The last axis with mean 0 and variance 1, times a weight, plus a bias.
+fn normalized(line: &mut Line, x: TensorId, [weight, bias]: [&str; 2]) -> Lowered<TensorId> {
+    let mut y = norms::standardized(line, x, &[2])?;
+    for (key, nnef) in [(weight, "mul"), (bias, "add")] {
+        let of_last = line.data(key)?;
+        let of_last = line.with_rank(of_last, 3)?;
+        y = line.add(nnef, vec![Value::Tensor(y), Value::Tensor(of_last)])?;
     }
-
-    /// An operator of torch with these weights.
-    fn apply(self, line: &mut Line, kind: &str, x: TensorId, settings: &[(&str, String)]) -> Lowered<TensorId> {
-        torch(line, kind, &[("input", x), ("weight", self.weight), ("bias", self.bias)], settings)
-    }
+    Ok(y)
 }
 
 /// Which items take part: torch takes all that is not 0 in a mask for what is excluded, numbers, too.
@@ -48,11 +47,11 @@ fn mask(line: &mut Line, [batch, queries]: [i64; 2]) -> Lowered<Option<TensorId>
 }
 
 /// Attention of the items of a batch to each other.
-fn attention(line: &mut Line, x: TensorId, heads: i64) -> Lowered<TensorId> {
+fn attended(line: &mut Line, x: TensorId, heads: i64) -> Lowered<TensorId> {
     let shape = line.extents(x)?;
     let &[batch, items, width] = &shape[..] else { return Err(Refusal::UNFIT) };
     let each = exact_quotient(width, heads).ok_or_else(|| line.refuse("num_heads", "a divisor of the width"))?;
-    let all = LayerWeights::read(line, "qkv_weight", "qkv_bias")?.apply(line, "F.linear", x, &[])?;
+    let all = linear(line, x, ["qkv_weight", "qkv_bias"])?;
     let mut parts = Vec::with_capacity(3);
     for at in 0..3i64 {
         let begin = at.checked_mul(width).ok_or(Refusal::UNFIT)?;
@@ -60,43 +59,44 @@ fn attention(line: &mut Line, x: TensorId, heads: i64) -> Lowered<TensorId> {
         let part = line.reshaped(part, &[batch, items, heads, each])?;
         parts.push(line.transposed(part, &[0, 2, 1, 3])?);
     }
-    let mask = mask(line, [batch, items])?;
-    let mut operands: Vec<(&str, TensorId)> = ["query", "key", "value"].into_iter().zip(parts).collect();
-    operands.extend(mask.map(|mask| ("attn_mask", mask)));
-    let y = torch(line, "F.scaled_dot_product_attention", &operands, &[])?;
+    let &[query, key, value] = &parts[..] else { return Err(Refusal::UNFIT) };
+    let scores = line.multiplied(query, key, (false, true))?;
+    let scale = Value::Scalar(1.0 / (each as f64).sqrt());
+    let mut scores = line.add("mul", vec![Value::Tensor(scores), scale])?;
+    if let Some(mask) = mask(line, [batch, items])? {
+        let mask = attention::added(line, mask, attention::INCLUDED)?;
+        scores = attention::masked(line, scores, mask)?;
+    }
+    let weights = line.add("softmax", vec![Value::Tensor(scores), integers([3])])?;
+    let y = line.multiplied(weights, value, (false, false))?;
     let y = line.transposed(y, &[0, 2, 1, 3])?;
     let y = line.reshaped(y, &shape)?;
-    LayerWeights::read(line, "proj_weight", "proj_bias")?.apply(line, "F.linear", y, &[])
+    linear(line, y, ["proj_weight", "proj_bias"])
 }
 
 /// Two linear layers with an activation between them.
 fn forward(line: &mut Line, x: TensorId) -> Lowered<TensorId> {
-    let (first, second) = (
-        LayerWeights::read(line, "ffn_weight_1", "ffn_bias_1")?,
-        LayerWeights::read(line, "ffn_weight_2", "ffn_bias_2")?,
-    );
-    let y = first.apply(line, "F.linear", x, &[])?;
-    let activation = if line.flag("use_gelu")? { "F.gelu" } else { "F.relu" };
-    let y = torch(line, activation, &[("input", y)], &[])?;
-    second.apply(line, "F.linear", y, &[])
+    let y = linear(line, x, ["ffn_weight_1", "ffn_bias_1"])?;
+    let y = match line.flag("use_gelu")? {
+        true => activations::by_error_function(line, y)?,
+        false => line.add("relu", vec![Value::Tensor(y)])?,
+    };
+    linear(line, y, ["ffn_weight_2", "ffn_bias_2"])
 }
 
 /// The layer: attention and linear layers, each with a sum around it and a normalization before or behind.
 fn layer(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let mut x = line.tensor("input")?;
-    let width = *line.extents(x)?.last().ok_or(Refusal::UNFIT)?;
+    let &[_, _, width] = &line.extents(x)?[..] else { return Err(Refusal::UNFIT) };
     line.agrees("embed_dim", &[Some(width)])?;
     let heads = line.at_least("num_heads", 1, None)?;
-    let settings = [("normalized_shape", format!("({width})")), ("eps", format!("{:?}", line.required::<f64>("eps")?))];
-    let norms = [("norm_weight_1", "norm_bias_1"), ("norm_weight_2", "norm_bias_2")];
     let is_before = line.flag("norm_first")?;
-    for (at, (weight, bias)) in norms.into_iter().enumerate() {
-        let norm = LayerWeights::read(line, weight, bias)?;
-        let inner = if is_before { norm.apply(line, "F.layer_norm", x, &settings)? } else { x };
-        let y = if at == 0 { attention(line, inner, heads)? } else { forward(line, inner)? };
+    for (at, norm) in [["norm_weight_1", "norm_bias_1"], ["norm_weight_2", "norm_bias_2"]].into_iter().enumerate() {
+        let inner = if is_before { normalized(line, x, norm)? } else { x };
+        let y = if at == 0 { attended(line, inner, heads)? } else { forward(line, inner)? };
         x = line.add("add", vec![Value::Tensor(x), Value::Tensor(y)])?;
         if !is_before {
-            x = norm.apply(line, "F.layer_norm", x, &settings)?;
+            x = normalized(line, x, norm)?;
         }
     }
     Ok(vec![x])
