@@ -182,6 +182,8 @@ pub(crate) fn input_shape(text: &str) -> Result<(String, Vec<Extent>), String> {
 pub(crate) struct Internal {
     /// The standard compounds that are not expanded, if the output notation has equivalents; none if `lower` decides.
     pub(crate) compounds: Option<Vec<&'static str>>,
+    /// Whether compounds of NNEF stay, though operators of another notation become operations of NNEF.
+    pub(crate) keeps_compounds: bool,
     /// Whether operations that NNEF only approximates are kept by their meaning, which the output notation has.
     pub(crate) exact: bool,
     /// The limits on models and evaluations.

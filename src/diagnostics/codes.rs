@@ -459,6 +459,7 @@ codes! {
     PnnxPassed            "E2226" none warning "operator is passed through" "not expanded";
     PnnxArgument          "E2227" none error   "argument has no form in files of PNNX" "has no form in PNNX";
     PnnxComplex           "E2228" none warning "complex numbers become pairs of real numbers" "pairs of real numbers";
+    PnnxOpen              "E2229" none warning "extents of a file of PNNX are not known" "its extents are not known";
     // Texts of ncnn.
     NcnnSyntax            "E2231" none error   "malformed line of a text of ncnn" "malformed line";
     NcnnBlob              "E2232" none error   "blob is not defined, or defined twice" "not a defined blob";

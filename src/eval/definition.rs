@@ -9,7 +9,7 @@ use super::Evaluator;
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use crate::graph::constant::primitive;
-use crate::graph::{Dialect, Graph, Key, Output, Primitive, TensorId, Value};
+use crate::graph::{Dialect, Graph, Key, Output, Primitive, Shape, TensorId, Value};
 use crate::library::registries::BUILT_IN;
 use crate::nnef::expand::definition::{DefinitionCall, Given, expand_call};
 use crate::options::{Lower, Options};
@@ -58,8 +58,9 @@ impl Definition {
 }
 
 /// The element type and the shape of a tensor.
-pub(super) fn described(tensor: &Tensor) -> (Primitive, Vec<i64>) {
-    (primitive(tensor.dtype()), tensor.shape().iter().map(|extent| *extent as i64).collect())
+pub(super) fn described(tensor: &Tensor) -> (Primitive, Option<Shape>) {
+    let extents: Vec<i64> = tensor.shape().iter().map(|extent| *extent as i64).collect();
+    (primitive(tensor.dtype()), Some(Shape::of(&extents)))
 }
 
 /// The value of an attribute, whose tensors are known when the graph is evaluated. In an array, a tensor of one element is

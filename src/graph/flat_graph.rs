@@ -136,6 +136,11 @@ impl Graph {
         self.provenance.notes.insert(id, note);
     }
 
+    /// Removes what the model tells about operations, by the operation.
+    pub(crate) fn take_notes(&mut self) -> FxHashMap<OperationId, Note> {
+        std::mem::take(&mut self.provenance.notes)
+    }
+
     /// Lets the text of the graph have comments with the types, modules and places of its operations, which come from
     /// `sources`.
     pub(crate) fn annotate(&mut self, sources: &Sources) {

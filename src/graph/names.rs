@@ -158,6 +158,12 @@ impl TensorNames {
         names.text(entry.segment).len() as u32 + digits(ordinal) + suffix
     }
 
+    /// The prefix, the last part and its number, and whether the name is generated inside of a standard operation.
+    pub(crate) fn link(&self, id: NameId) -> Option<(NameId, Name, u32, bool)> {
+        let entry = self.entries.get(id.index())?;
+        Some((entry.parent, entry.segment, self.numbers(entry).ordinal, entry.is(bits::INNER)))
+    }
+
     /// Another name with the same spelling, which gets a suffix rather than the original.
     pub(crate) fn sibling(&mut self, id: NameId) -> NameId {
         match self.entries.get(id.index()).copied() {

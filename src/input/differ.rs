@@ -152,6 +152,8 @@ impl FlatInput {
         };
         let mut settings = Settings { constants: true, ..settings };
         if translated && notation.lowers {
+            // Compounds are compared as those of documents, which are expanded where the options ask for it.
+            settings.options.internal.keeps_compounds = settings.options.lower != Lower::All;
             settings.options.lower = Lower::All;
             settings.options.internal.exact = true;
         }

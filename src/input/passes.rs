@@ -5,12 +5,13 @@ use rustc_hash::FxHashSet;
 use super::Refusal;
 use super::settings::Settings;
 use super::source::{Backing, Expanded, Flat};
-use crate::Graph;
 use crate::graph::TensorId;
 use crate::graph::names::NameId;
+use crate::nnef::expand::compounds::expand_compounds;
 use crate::nnef::reserved::is_reserved;
 use crate::parts::{KERNELS, OUTLINING};
 use crate::progress::{self, Phase};
+use crate::{Graph, write};
 
 /// What passes did.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,6 +28,18 @@ pub(crate) fn selected(result: Expanded, settings: &Settings) -> Expanded {
     let bound = graph.bind(&settings.bound).map_err(|error| found.report(error.diagnostic(&graph)));
     let cut = bound.and_then(|()| graph.cut(&settings.options.internal.cut).map_err(|refused| found.extend(refused)));
     if cut.is_ok() { Ok((graph, found)) } else { Err(found) }
+}
+
+/// A graph that was made from another notation, with its compounds expanded where the options and the output notation
+/// want that.
+pub(super) fn lowered(result: Expanded, to: &write::Notation, settings: &Settings) -> Expanded {
+    let (graph, mut found) = result?;
+    let compounds = to.needs.compounds.map(|names| names());
+    let options = settings.options.clone().with(|options| options.internal.compounds = compounds);
+    match found.take(expand_compounds(graph, &options)) {
+        Some(graph) => Ok((graph, found)),
+        None => Err(found),
+    }
 }
 
 /// Folds and merges the operations of a graph, if the options ask for it.

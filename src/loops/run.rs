@@ -11,6 +11,7 @@ use super::symbols::Sym;
 use super::unroll::Runnable;
 use super::{read, rules, unroll};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Policy};
+use crate::nnef::expand::compounds::expand_compounds;
 use crate::source::{Sources, Span};
 use crate::tensor::Tensor;
 use crate::{Expansion, Lower, Options};
@@ -119,10 +120,18 @@ impl Network {
     /// Broken rules, options that do not apply to networks with loops, or why the network cannot be unrolled.
     pub fn unroll(&self, options: &Options) -> Result<Expansion, Diagnostics> {
         let (context, mut found) = check(self, &[], options.policy());
-        refuse_without_effect(self, options, &mut found);
+        // Loops are unrolled to compounds, too, which are lowered behind them.
+        let unrolled = match options.lower {
+            Lower::All => &options.clone().with(|options| options.lower = Lower::Custom),
+            _ => options,
+        };
+        refuse_without_effect(self, unrolled, &mut found);
         let (plan, types, mut diagnostics) = plan((context, found))?;
         match (Runnable { net: self, plan: &plan, types: &types, options }).unroll(&mut diagnostics) {
-            Ok(graph) if !diagnostics.has_errors() => Ok(Expansion { graph, diagnostics }),
+            Ok(graph) if !diagnostics.has_errors() => match diagnostics.take(expand_compounds(graph, options)) {
+                Some(graph) => Ok(Expansion { graph, diagnostics }),
+                None => Err(diagnostics),
+            },
             Ok(_) => Err(diagnostics),
             Err(failures) => Err(report(self, failures, diagnostics)),
         }

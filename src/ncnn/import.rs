@@ -84,6 +84,7 @@ impl NcnnModel {
             labels: Distinct::default(),
             read: self.layers.iter().flat_map(|layer| &layer.bottoms).map(String::as_str).collect(),
             batched: FxHashMap::default(),
+            codes: FxHashSet::default(),
             found: Diagnostics::of(options.policy()),
         };
         for layer in &self.layers {
@@ -118,6 +119,8 @@ struct NetworkImport<'a> {
     read: FxHashSet<&'a str>,
     /// Tensors with an axis for the batch, by the tensors without it.
     batched: FxHashMap<TensorId, TensorId>,
+    /// Blobs that have the codes of a quantization.
+    codes: FxHashSet<TensorId>,
     found: Diagnostics,
 }
 
@@ -322,9 +325,11 @@ impl<'a> NetworkImport<'a> {
             read: Cell::new(0),
             batched: &mut self.batched,
             added: Vec::new(),
+            codes: &self.codes,
+            coded: Vec::new(),
         };
         let results = lower::lower(&mut line);
-        let added = line.added;
+        let LayerLine { added, coded, .. } = line;
         let results = match results {
             Ok(results) => results,
             Err(refusal) => {
@@ -335,6 +340,7 @@ impl<'a> NetworkImport<'a> {
                 return Err(refusal);
             }
         };
+        self.codes.extend(coded);
         self.found.extend(found);
         for ((blob, name), tensor) in layer.tops.iter().zip(names).zip(results) {
             // Where all readers use the tensor with the batch, that one has the name of the blob.

@@ -16,7 +16,7 @@ use super::tokens::Literal;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::Variables;
 use crate::graph::standard::{CONSTANT, EXTERNAL, VARIABLE};
-use crate::graph::{Graph, Key, Operand, Operation, Primitive, TensorId, Value, constant};
+use crate::graph::{Extent, Graph, Key, Operand, Operation, Primitive, TensorId, Value, constant};
 use crate::parts::TRANSLATION;
 use crate::source::Location;
 use crate::source::literals::{push_int, push_scalar};
@@ -103,6 +103,30 @@ pub(crate) fn check(graph: &Graph) -> Result<(), Diagnostics> {
         }
     }
     if found.has_errors() { Err(found) } else { Ok(()) }
+}
+
+/// Warns of extents that are not numbers: the file has `?` for them, and texts in arguments that depend on them, which
+/// readers take for something else. Inputs are named, or else the first other tensor.
+pub(crate) fn warn_open(graph: &Graph, found: &mut Diagnostics) {
+    let is_open = |tensor: &TensorId| graph.shape(*tensor).is_none_or(|shape| shape.known().is_none());
+    let inputs: Vec<TensorId> = graph.inputs().iter().copied().filter(is_open).collect();
+    let rest = || graph.operations().iter().flat_map(|operation| graph.tensors_of(operation)).find(is_open);
+    let told = if inputs.is_empty() { rest().into_iter().collect() } else { inputs };
+    for tensor in told {
+        let name = graph.tensor_name(tensor);
+        let extents =
+            graph.shape(tensor).map(|shape| shape.extents().iter().map(Extent::to_string).collect::<Vec<_>>());
+        let shape = extents.map_or_else(|| "?".to_owned(), |extents| extents.join(","));
+        let message =
+            format!("the shape of `{name}` is ({shape}), and files of PNNX have no symbols: it is written with `?`");
+        let at = graph.producer(tensor).map(|operation| operation.at).unwrap_or_default();
+        let mut warning = Diagnostic::new(Code::PnnxOpen, at, message);
+        if graph.inputs().contains(&tensor) {
+            warning =
+                warning.help(format!("give it numbers: --input-shape {name}={shape}, with a number for each extent"));
+        }
+        found.report(warning);
+    }
 }
 
 /// Why a value has no form; none if it has one. `outer` is false within a list.

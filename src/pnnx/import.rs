@@ -60,6 +60,7 @@ impl PnnxModel {
             members: Members::default(),
             complex: FxHashSet::default(),
             meant: FxHashMap::default(),
+            read: self.operators.iter().flat_map(|operator| &operator.inputs).map(String::as_str).collect(),
             items: 0,
             found: Diagnostics::of(options.policy()),
         };
@@ -109,6 +110,8 @@ struct Import<'a> {
     complex: FxHashSet<TensorId>,
     /// The kinds of operators without a rule, each with the one that it probably misspells.
     meant: FxHashMap<&'a str, Option<&'static str>>,
+    /// The operands that operators read.
+    read: FxHashSet<&'a str>,
     /// The number of items of lists that operators have had as operands.
     items: u64,
     found: Diagnostics,

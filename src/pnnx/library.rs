@@ -6,6 +6,7 @@ use super::model::PnnxModel;
 use super::parse::{Reading, parse};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::Graph;
+use crate::nnef::expand::compounds::expand_compounds;
 use crate::source::{FileId, Location};
 use crate::{Lower, Options};
 
@@ -59,7 +60,8 @@ impl Graph {
         };
         let (graph, _, warnings) = model.graph(FileId::default(), &options)?;
         found.extend(warnings);
-        if found.has_errors() { Err(found) } else { Ok(graph) }
+        let graph = found.take(expand_compounds(graph, &options));
+        graph.filter(|_| !found.has_errors()).ok_or(found)
     }
 
     /// The text of a PNNX file: element-wise operations become expressions.

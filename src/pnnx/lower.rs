@@ -5,9 +5,11 @@
 mod activations;
 mod aten;
 mod attention;
+mod bags;
 mod bits;
 mod complex;
 mod diagonals;
+mod encoder;
 mod fills;
 mod fourier;
 mod grids;
@@ -79,6 +81,8 @@ fn table() -> impl Iterator<Item = &'static LoweringRow> {
         fourier::ROWS,
         spectra::ROWS,
         special::ROWS,
+        bags::ROWS,
+        encoder::ROWS,
         complex::ROWS,
     ];
     families.into_iter().flatten()
@@ -281,6 +285,8 @@ pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
     }
     let wanted = line.operator.outputs.len();
     match results.len() {
+        // Nothing reads the results behind those that are needed.
+        found if found < wanted && found >= line.needed => Ok(results),
         // One result may be the tuple of all.
         found if found == wanted || wanted == 1 && found > 1 => Ok(results),
         found => Err(Refusal::Because(format!("NNEF gives {found} results instead of {wanted}").into())),
@@ -353,6 +359,7 @@ pub(crate) fn torch(
         found: line.found,
         complex: line.complex,
         counts: std::mem::take(&mut line.counts),
+        needed: 1,
     };
     let results = lower(&mut inner);
     line.counts = inner.counts;

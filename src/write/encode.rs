@@ -130,7 +130,12 @@ impl Encode {
             _ => {
                 self.fits_pnnx(graph)?;
                 export::check(graph)?;
-                if self.with_data { self.beside(graph)? } else { (Vec::new(), Diagnostics::new(self.strict)) }
+                let (data, mut found) = match self.with_data {
+                    true => self.beside(graph)?,
+                    false => (Vec::new(), Diagnostics::new(self.strict)),
+                };
+                export::warn_open(graph, &mut found);
+                (data, found)
             }
         };
         self.found.iter().for_each(|warning| found.report(warning.clone()));

@@ -40,13 +40,24 @@ def positive(*shape):
     return ("raw", RANDOM.uniform(0.5, 2, shape).astype("float32"))
 
 
+def scales(*shape):
+    """Scales of quantizations, without a tag."""
+    return ("raw", RANDOM.uniform(60, 127, shape).astype("float32"))
+
+
+def codes(*shape):
+    """Weights with a tag, which are integers of 8 bits."""
+    return ("codes", RANDOM.randint(-127, 128, shape).astype("int8"))
+
+
 def stored(weights):
     """The bytes of weights in a file."""
     kind, array = weights
     data = array.tobytes()
-    if kind == "half":
+    if kind in ("half", "codes"):
         data += b"\0" * (-len(data) % 4)
-    tags = {"raw": b"", "tag": struct.pack("<I", 0), "half": struct.pack("<I", 0x01306B47)}
+    tags = {"raw": b"", "tag": struct.pack("<I", 0), "half": struct.pack("<I", 0x01306B47),
+            "codes": struct.pack("<I", 0x000D4B38)}
     return tags[kind] + data
 
 
@@ -166,6 +177,46 @@ CASES = [
     ("MatMul", "0=1", [A, (6, 4, 11)], [], 1),
     ("MatMul", "", [(7,), (7, 3)], [], 1),
     ("MatMul", "", [V, V], [], 1),
+] + [
+    ("MatMul", "", shapes, [], 1)
+    for shapes in ([(3, 4, 5), (5, 2)], [(4, 5), (3, 5, 2)], [(1, 4, 5), (3, 5, 2)], [(5,), (3, 5, 2)], [(3, 4, 5), (5,)],
+                   [(2, 3, 4, 5), (5, 2)], [(2, 3, 4, 5), (3, 5, 2)], [(2, 1, 4, 5), (1, 3, 5, 2)], [(4, 5), (2, 3, 5, 2)],
+                   [(4, 5), (5,)], [(2, 3, 4, 5), (5,)], [(5,), (2, 3, 5, 2)])
+] + [
+    ("GridSample", f"0={kind} 1={beyond} 2={aligned}", [(3, 4, 5), (5, 6, 2)], [], 1)
+    for kind in (1, 2, 3) for beyond in (1, 2, 3) for aligned in (0, 1)
+] + [
+    ("MVN", f"0={deviation} 1={across} 2=0.01", [A], [], 1) for deviation in (0, 1) for across in (0, 1)
+] + [
+    ("Spectrogram", settings, [(40,)], [], 1)
+    for settings in ("0=16", "0=16 1=1", "0=16 1=2 4=1", "0=16 1=2 4=2 7=1", "0=16 1=2 7=2 4=1", "0=16 1=2 5=0",
+                     "0=16 1=2 8=0", "0=16 1=2 6=0", "0=16 1=2 6=1", "0=16 1=2 3=12 4=1", "0=16 1=1 2=5")
+] + [
+    ("InverseSpectrogram", settings, [(9, 11, 2)], [], 1)
+    for settings in ("0=16 1=1", "0=16 1=1 4=1", "0=16 1=1 4=1 7=1", "0=16 1=1 7=2 4=1", "0=16 1=1 4=2")
+] + [
+    ("GridSample", "3=1", [(3, 4, 5), (2, 5, 6)], [], 1),
+    ("GridSample", "", [(3, 4, 5, 6), (2, 3, 4, 3)], [], 1),
+    ("DeformableConv2D", "0=5 1=3 4=1 5=1 6=270", [A, (18, 9, 11)], [tagged(270), raw(5)], 1),
+    ("DeformableConv2D", "0=5 1=3 11=2 2=2 3=2 13=1 4=2 14=1 6=180 9=1", [A, (12, 9, 6), (6, 9, 6)], [tagged(180)], 1),
+    ("ROIAlign", "0=2 1=3 2=0.9 3=2 4=1 5=1", [A, (4,)], [], 1),
+    ("ROIAlign", "0=2 1=3 2=0.9 3=2 5=0", [A, (4,)], [], 1),
+    ("Diag", "0=1", [V], [], 1),
+    ("Diag", "0=-1", [M], [], 1),
+    ("Diag", "", [M], [], 1),
+    ("StatisticsPooling", "", [A], [], 1),
+    ("StatisticsPooling", "0=1", [A], [], 1),
+    ("Cast", "0=1 1=1", [A], [], 1),
+    ("Packing", "0=1", [A], [], 1),
+    ("Quantize", "0=1", [A], [scales(1)], 1),
+    ("Quantize", "0=6", [A], [scales(6)], 1),
+    ("Convolution", "0=4 1=3 4=1 5=1 6=216 8=2 9=1", [A], [tagged(216), raw(4), scales(4), scales(1)], 1),
+    ("Convolution", "0=4 1=3 4=1 5=1 6=216 8=2", [A], [codes(216), raw(4), scales(4), scales(1)], 1),
+    ("Convolution", "0=4 1=3 4=1 5=1 6=216 8=102", [A], [tagged(216), raw(4), scales(4), scales(1), scales(1)], 1),
+    ("ConvolutionDepthWise", "0=6 1=3 4=1 5=1 6=54 7=6 8=1", [A], [tagged(54), raw(6), scales(6), scales(1)], 1),
+    ("ConvolutionDepthWise", "0=6 1=3 4=1 5=1 6=54 7=6 8=2", [A], [tagged(54), raw(6), scales(1), scales(1)], 1),
+    ("InnerProduct", "0=5 1=1 2=40 8=2 9=1", [V], [tagged(40), raw(5), scales(5), scales(1)], 1),
+    ("InnerProduct", "0=3 1=1 2=21 8=2", [M], [tagged(21), raw(3), scales(3), scales(1)], 1),
     ("Gemm", "", [M, (7, 3)], [], 1),
     ("Gemm", "0=0.5 1=2.0 3=1", [M, (3, 7), (3,)], [], 1),
     ("Gemm", "2=1", [M, (5, 3), (7,)], [], 1),

@@ -211,6 +211,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E2226", PNNX),
     ("E2227", PNNX),
     ("E2228", PNNX),
+    ("E2229", PNNX),
     ("E2231", NCNN),
     ("E2232", NCNN),
     ("E2233", NCNN),

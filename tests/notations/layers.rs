@@ -16,7 +16,7 @@ fn done(args: &[&str]) -> String {
 }
 
 /// All numbers of nested lists; truth values are 0 and 1.
-fn flat(value: &Value) -> Vec<f64> {
+pub fn flat(value: &Value) -> Vec<f64> {
     match value {
         Value::Array(items) => items.iter().flat_map(flat).collect(),
         Value::Bool(truth) => vec![f64::from(u8::from(*truth))],

@@ -6,6 +6,8 @@ mod common;
 mod layers;
 #[cfg(feature = "eval")]
 mod layouts;
+#[cfg(all(feature = "cli", feature = "translate"))]
+mod lowering;
 #[cfg(feature = "cli")]
 mod models;
 #[cfg(all(feature = "cli", feature = "onnx"))]

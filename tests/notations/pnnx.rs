@@ -172,7 +172,7 @@ fn files_are_given_back_and_expanded() {
     assert_eq!(done(&["--from", "pnnx", "--to", "pnnx", "-"], &flat), flat);
     let lowered = done(&["--lower", "all", FILE], "");
     assert!(
-        lowered.contains("matmul(") && lowered.contains("mean_reduce(") && !lowered.contains("nn_Linear"),
+        lowered.contains("matmul(") && lowered.contains("sum_reduce(") && !lowered.contains("nn_Linear"),
         "{lowered}"
     );
 }
@@ -716,4 +716,21 @@ fn denied_warnings_refuse_a_file() {
     assert!(accepted.status.success() && !accepted.stdout.is_empty());
     let denied = feed(&[&from[..], &["--deny", "E2225", "-"]].concat(), text);
     assert_eq!((denied.status.code(), denied.stdout), (Some(1), Vec::new()));
+}
+
+/// A file has numbers for extents; symbols are told with the option that gives them numbers.
+#[test]
+fn open_extents_are_told() {
+    let text = "version 1.0;\nextension tract_symbol N;\n\ngraph g(x) -> (y)\n{\n    x = external(shape = [N, 3]);\n    y = exp(x);\n}\n";
+    let told = |args: &[&str]| {
+        let output = feed(&[args, &["--to", "pnnx", "-"]].concat(), text.as_bytes());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let found = told(&[]);
+    assert!(
+        found.contains("E2229") && found.contains("--input-shape x=N,3") && found.contains("<stdin>:6:"),
+        "{found}"
+    );
+    assert!(!told(&["--input-shape", "x=2,3"]).contains("E2229"));
 }

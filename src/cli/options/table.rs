@@ -190,11 +190,24 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[
             of(GRAPHS.and(C::DIFF)).on(I::DOCUMENTS.and(LAYERED)),
             of(C::CHECK.and(C::DIFF).and(C::FUSE)).on(I::MODELS),
-            of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
+            of(C::FLATTEN).on(I::MODELS.and(I::LOOPS)),
             of(C::RUN).on(I::DOCUMENTS),
         ],
     )
     .no_effect(&[
+        // What is expanded besides all is decided by the operators that NNEF has.
+        NoEffect {
+            inputs: I::MODELS,
+            outputs: Of(&["nnef"]),
+            what: "--lower with names, or none",
+            is: |language| matches!(language.lower, Some(Lower::Names(_) | Lower::None)),
+        },
+        NoEffect {
+            inputs: I::LOOPS,
+            outputs: Outputs::Any,
+            what: "--lower with names, or none",
+            is: |language| matches!(language.lower, Some(Lower::Names(_) | Lower::None)),
+        },
         NoEffect {
             inputs: LAYERED,
             outputs: Outputs::Any,

@@ -2,6 +2,7 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::input::opened::Opened;
+use crate::input::passes::lowered;
 use crate::input::settings::Settings;
 use crate::input::source::{Backing, Evaluable, Expanded, Flat, Source, Values};
 use crate::input::text::Text;
@@ -10,7 +11,7 @@ use crate::loops::{Evaluation, Network};
 use crate::progress::{self, Phase};
 use crate::source::{FileId, Sources};
 use crate::tensor::Tensor;
-use crate::{Graph, Options, write};
+use crate::{Graph, Lower, Options, write};
 
 /// Reads the text of a network.
 pub(super) fn read(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
@@ -30,7 +31,8 @@ impl NetworkText {
 
 /// The options for networks: a value that no output needs is never computed. Those that do not apply are refused.
 fn options(settings: &Settings) -> Options {
-    Options { keep_unused: false, ..settings.options.clone() }
+    // Compounds are lowered behind the loops, as the output notation wants it.
+    Options { keep_unused: false, lower: Lower::Custom, ..settings.options.clone() }
 }
 
 /// The flat graph of a network, with warnings, or the errors.
@@ -54,8 +56,9 @@ impl Source for NetworkText {
         Ok(Findings::new(networks.sources, found))
     }
 
-    fn flatten(self: Box<Self>, _: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
-        self.graph(settings)
+    fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
+        let Flat { backing, result } = self.graph(settings)?;
+        Ok(Flat { backing, result: lowered(result, to, settings) })
     }
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {

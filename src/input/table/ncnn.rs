@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::weighed::Weighed;
 use crate::diagnostics::Diagnostics;
 use crate::input::opened::Opened;
+use crate::input::passes::lowered;
 use crate::input::settings::Settings;
 use crate::input::source::{Evaluable, Expanded, Flat, Source};
 use crate::input::text::{self, Text};
@@ -90,8 +91,9 @@ impl Source for NcnnText {
         Ok(Findings::new(weighed.sources, result.map_or_else(|errors| errors, |(_, found)| found)))
     }
 
-    fn flatten(self: Box<Self>, _: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
-        self.graph(settings)
+    fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
+        let Flat { backing, result } = self.graph(settings)?;
+        Ok(Flat { backing, result: lowered(result, to, settings) })
     }
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {

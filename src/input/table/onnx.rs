@@ -9,6 +9,7 @@ use crate::graph::stats::{Known, ONNX, Setting, Stats};
 use crate::input::edit::{Edited, InlinedModel};
 use crate::input::model_run::{ModelRun, limits};
 use crate::input::opened::Opened;
+use crate::input::passes::lowered;
 use crate::input::settings::{Passes, Settings};
 use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
 use crate::input::text::Text;
@@ -192,7 +193,8 @@ impl Source for ModelBytes {
 
     fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
         if to.dialect == Some(Dialect::V1) {
-            return Ok(self.translated(settings));
+            let Flat { backing, result } = self.translated(settings);
+            return Ok(Flat { backing, result: lowered(result, to, settings) });
         }
         self.flat(&format!("--to {}", to.name), settings)
     }

@@ -6,6 +6,7 @@ use super::weighed::Weighed;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::input::edit::{Edited, File};
 use crate::input::opened::Opened;
+use crate::input::passes::lowered;
 use crate::input::settings::Settings;
 use crate::input::source::{Evaluable, Expanded, Flat, Source};
 use crate::input::text::{Text, read_bytes};
@@ -121,7 +122,8 @@ impl Source for PnnxText {
 
     fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
         let exact = to.needs.standard;
-        self.graph(&settings.with(|options| options.internal.exact = exact))
+        let Flat { backing, result } = self.graph(&settings.with(|options| options.internal.exact = exact))?;
+        Ok(Flat { backing, result: lowered(result, to, settings) })
     }
 
     fn edit(self: Box<Self>, settings: &Settings) -> Result<Edited, Refusal> {

@@ -1,5 +1,6 @@
 //! Products of matrices.
 
+use super::quantized::LayerScales;
 use super::{LayerLine, LayerRuleRow};
 use crate::graph::{TensorId, Value};
 use crate::library::assembly::Assembly;
@@ -9,7 +10,6 @@ pub(super) const ROWS: &[LayerRuleRow] = &[(&["InnerProduct"], inner), (&["MatMu
 
 /// The rows of a matrix, or all items of another blob, times weights.
 fn inner(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
-    line.is("int8_scale_term", 0)?;
     ["num_output", "weight_data_size", "bias_term"].iter().for_each(|name| line.note(name));
     let (x, weight) = (line.only()?, line.weight("weight_data")?);
     let (extents, shape) = (line.to.extents(x)?, line.to.extents(weight)?);
@@ -20,7 +20,14 @@ fn inner(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
         Some(bias) => line.to.with_axes(bias, vec![0]).map(Value::Tensor)?,
         None => Value::Scalar(0.0),
     };
-    let y = line.to.on("linear", rows, [Value::Tensor(weight), bias])?;
+    let y = match LayerScales::read(line)? {
+        Some(scales) => {
+            let (rows, weight) = (scales.operand(line, rows, x)?, scales.weight(line, weight)?);
+            let sums = line.to.multiplied(rows, weight, (false, true))?;
+            scales.number(line, sums, 1, line.weight_if("bias_data"))?
+        }
+        None => line.to.on("linear", rows, [Value::Tensor(weight), bias])?,
+    };
     let y = line.activated(y)?;
     Ok(vec![if is_matrix { y } else { line.to.reshaped(y, &[outputs])? }])
 }
@@ -35,12 +42,8 @@ fn matmul(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
         let order = [&(0..rank.saturating_sub(2)).collect::<Vec<i64>>(), &last[..]].concat();
         b = line.to.transposed(b, &order)?;
     }
-    // Matrices of more axes are products for each of their channels, of which both have as many.
+    // Matrices of more axes are products for each of their channels, which are broadcast with the last axes aligned.
     let (left, right) = (line.to.extents(a)?, line.to.extents(b)?);
-    let outer = |extents: &[i64]| extents.get(..extents.len().saturating_sub(2)).map(<[i64]>::to_vec);
-    if left.len() > 2 && right.len() > 2 && outer(&left) != outer(&right) {
-        return Err(Refusal::UNFIT);
-    }
     let y = torch(&mut line.to, "torch.matmul", &[("input", a), ("other", b)], &[])?;
     // The product of two vectors is a vector of one item.
     Ok(vec![if left.len() == 1 && right.len() == 1 { line.to.reshaped(y, &[1])? } else { y }])

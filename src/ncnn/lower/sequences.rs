@@ -1,5 +1,6 @@
 //! Layers of networks for texts and sounds: recurrent ones, attention, embeddings, rotations, sums of products.
 
+use super::quantized;
 use super::shaping::axis;
 use super::{LayerLine, LayerRuleRow};
 use crate::graph::{TensorId, Value};
@@ -60,9 +61,9 @@ fn einsum(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
 
 /// The rows of a table, plus a bias.
 fn embed(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
-    line.is("int8_scale_term", 0)?;
     ["num_output", "input_dim", "weight_data_size", "bias_term"].iter().for_each(|name| line.note(name));
     let (x, weight) = (line.only()?, line.weight("weight_data")?);
+    let weight = quantized::table(line, weight)?;
     let places = torch(&mut line.to, "Tensor.long", &[("input", x)], &[])?;
     let mut y = torch(&mut line.to, "F.embedding", &[("input", places), ("weight", weight)], &[])?;
     if let Some(bias) = line.weight_if("bias_data") {

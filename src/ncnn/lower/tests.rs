@@ -84,6 +84,26 @@ fn layers_compute_what_ncnn_documents() {
             &[2, 3],
             &[0.0, 1.0, 1.0, 3.0, 4.0, 4.0],
         ),
+        (MATRIX, "Diag l 1 1 a b 0=1", &[], &[2], &[2.0, 6.0]),
+        (IMAGE, "StatisticsPooling l 1 1 a b 0=1", &[], &[2], &[3.5, 1.707_825_127_659_933]),
+        (IMAGE, "MVN l 1 1 a b", &[], &[1, 2, 3], &[-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]),
+        // Halves are rounded away from 0.
+        (MATRIX, "Quantize l 1 1 a b 0=1", &[0.25], &[2, 3], &[0.0, 1.0, 1.0, 1.0, 1.0, 2.0]),
+        (
+            IMAGE,
+            "Convolution l 1 1 a b 0=1 1=1 5=1 6=1 8=1",
+            &[tag, 0.5, 1.0, 254.0, 2.0],
+            &[1, 2, 3],
+            &[1.5, 2.0, 2.5, 3.0, 3.5, 4.0],
+        ),
+        (
+            // The second one reads the integers of the first one, 2 for each unit.
+            IMAGE,
+            "Convolution k 1 1 a c 0=1 1=1 6=1 8=101\nConvolution l 1 1 c b 0=1 1=1 6=1 8=1",
+            &[tag, 0.5, 254.0, 2.0, 4.0, tag, 0.5, 254.0, 4.0],
+            &[1, 2, 3],
+            &[0.25, 0.5, 0.75, 1.0, 1.25, 1.5],
+        ),
         (MATRIX, "Permute l 1 1 a b 0=1", &[], &[3, 2], &[1.0, 4.0, 2.0, 5.0, 3.0, 6.0]),
         (MATRIX, "Reshape l 1 1 a b 0=0 1=-1 2=1", &[], &[1, 2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
         (MATRIX, "Slice l 1 2 a b c -23300=2,-233,-233 1=-1", &[], &[2, 1], &[1.0, 4.0]),
@@ -120,9 +140,16 @@ fn what_has_no_counterpart_is_named() {
         ("Reshape l 1 1 a b 0=5", "operands"),
         ("Padding l 1 1 a b 0=-1", "top"),
         ("Interp l 1 1 a b 0=2 5=1", "dynamic_target_size"),
+        ("Cast l 1 1 a b 0=1 1=2", "type_to"),
+        ("ArgMax l 1 1 a b", "no rule"),
+        ("Quantize q 1 1 a c 0=1\nTanH l 1 1 c b", "integers of 8 bits"),
     ] {
         let layers = format!("Input in 0 1 a 0=3 1=2 2=1\n{layer}");
-        let weights: &[f32] = if layer.contains("6=1 ") { &[0.0, 1.0] } else { &[] };
+        let weights: &[f32] = match () {
+            () if layer.contains("6=1 ") => &[0.0, 1.0],
+            () if layer.contains("Quantize") => &[1.0],
+            () => &[],
+        };
         let (graph, _, told) = lowered(&layers, weights);
         assert!(told.contains(named), "{layer}: {told}");
         let names: Vec<&str> = graph.operations().iter().map(|operation| graph.operation_name(operation)).collect();

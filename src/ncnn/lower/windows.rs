@@ -1,5 +1,6 @@
 //! Layers with windows: convolutions and pooling.
 
+use super::quantized::LayerScales;
 use super::{LayerLine, LayerRuleRow};
 use crate::graph::{TensorId, Value};
 use crate::library::assembly::{Assembly, integers};
@@ -110,12 +111,10 @@ fn bias(line: &mut LayerLine) -> Lowered<Value> {
 /// What a layer with weights must not have, and what its weights say already.
 fn plain(line: &LayerLine) -> Lowered<()> {
     ["num_output", "weight_data_size"].iter().for_each(|name| line.note(name));
-    for name in ["dynamic_weight", "int8_scale_term"] {
-        if line.settings.row.named(name).is_some() {
-            line.is(name, 0)?;
-        }
+    match line.settings.row.named("dynamic_weight") {
+        Some(_) => line.is("dynamic_weight", 0),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Settings of torch for windows of planes, by name, and the padding before and behind each axis.
@@ -192,7 +191,14 @@ fn convolution(line: &mut LayerLine, grouped: bool) -> Lowered<Vec<TensorId>> {
     if inner != extents.first().copied() {
         return Err(Refusal::UNFIT);
     }
-    let (x, bias) = (line.batch(x)?, bias(line)?);
+    let plain = x;
+    let (mut x, mut bias) = (line.batch(x)?, bias(line)?);
+    let mut weight = weight;
+    let scales = LayerScales::read(line)?;
+    if let Some(scales) = &scales {
+        (x, weight) = (scales.operand(line, x, plain)?, scales.weight(line, weight)?);
+        bias = Value::Scalar(0.0);
+    }
     let arguments = [
         Value::Tensor(weight),
         bias,
@@ -202,9 +208,19 @@ fn convolution(line: &mut LayerLine, grouped: bool) -> Lowered<Vec<TensorId>> {
         integers(&windows.iter().map(|window| window.dilation).collect::<Vec<_>>()),
         Value::Int(groups),
     ];
-    let y = line.to.on("conv", x, arguments)?;
-    let y = line.activated(y)?;
-    Ok(vec![line.unbatch(y)?])
+    let mut y = line.to.on("conv", x, arguments)?;
+    if let Some(scales) = &scales {
+        y = scales.number(line, y, 1, line.weight_if("bias_data"))?;
+    }
+    y = line.activated(y)?;
+    if let Some(scales) = &scales {
+        y = scales.result(line, y)?;
+    }
+    let result = line.unbatch(y)?;
+    if let Some(scales) = &scales {
+        scales.note(line, result);
+    }
+    Ok(vec![result])
 }
 
 /// A list as a parameter of torch.

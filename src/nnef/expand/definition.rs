@@ -32,7 +32,7 @@ pub(crate) struct DefinitionCall {
     /// The arguments. Tensors in them are positions in `inputs`.
     pub(crate) arguments: Vec<(Given, graph::Value)>,
     /// The element types and the shapes of the tensors in the arguments.
-    pub(crate) inputs: Vec<(Primitive, Vec<i64>)>,
+    pub(crate) inputs: Vec<(Primitive, Option<Shape>)>,
     /// For each result, the number of its tensors if it is an array.
     pub(crate) results: Vec<Option<usize>>,
 }
@@ -73,50 +73,83 @@ fn reason(diagnostics: &Diagnostics) -> Result<(), String> {
 ///
 /// The reason why it cannot be expanded.
 pub(crate) fn expand_call(call: &DefinitionCall, options: &Options) -> Result<Option<Graph>, String> {
+    with_definitions([call.name.as_str()], options, |definitions| definitions.expand(call))?
+}
+
+/// The definitions of fragments, checked once for any number of calls.
+pub(crate) struct Definitions<'d> {
+    checked: Checked<'d>,
+    options: &'d Options,
+}
+
+/// Checks the definitions of fragments of the standard library, or of the libraries of the options, and hands them to a
+/// function.
+///
+/// # Errors
+///
+/// The reason why the libraries are refused.
+pub(crate) fn with_definitions<'n, T>(
+    fragments: impl IntoIterator<Item = &'n str>,
+    options: &Options,
+    then: impl FnOnce(&Definitions) -> T,
+) -> Result<T, String> {
     let parsed = Document::of_libraries(options);
     reason(&parsed.diagnostics)?;
     let document = &parsed.document;
     let mut checker = check::begin(document, options);
-    let name = document.names().get(&call.name);
-    let Some(unit) = name.and_then(|name| checker.checked.find(document.main_id(), name)) else { return Ok(None) };
-    checker.need(unit);
-    let (checked, mut found) = checker.finish();
-    reason(&found)?;
-    let mut expander = Expander::of_graph(&checked, options, &[], checked.fragment(unit).name);
-    if !expander.expands(unit) {
-        return Ok(None);
+    for name in fragments {
+        let name = document.names().get(name);
+        let unit = name.and_then(|name| checker.checked.find(document.main_id(), name));
+        unit.into_iter().for_each(|unit| checker.need(unit));
     }
-    let inputs = inputs(&mut expander.machine.graph, call);
-    let arguments = arguments(&checked, &expander, unit, (call, &inputs))?;
-    let count = call.results.iter().map(|array| array.unwrap_or(1)).sum();
-    let symbols = expander.machine.graph.symbols_mut();
-    let names = (0..count).map(|i| symbols.intern(&format!("y{i}"))).collect();
-    let entry = EntryCall { unit, generic: call.generic, arguments, names, results: call.results.clone() };
-    let outcome = expander.run_call(&checked, entry);
-    let mut machine = expander.machine;
-    found.extend(machine.shapes.take());
+    let (checked, found) = checker.finish();
     reason(&found)?;
-    outcome.map_err(|diagnostic| diagnostic.message)?;
-    let output = |slot| machine.tensor_in(slot).ok_or_else(|| format!("`{}` does not return a tensor", call.name));
-    let outputs = (0..count as u32).map(output).collect::<Result<Vec<TensorId>, _>>()?;
-    let mut graph = machine.into_graph();
-    (graph.inputs, graph.outputs) = (inputs, outputs);
-    prune::prune(&mut graph);
-    graph.finish_names();
-    datatypes::check(&checked, &mut graph, &mut found);
-    constants::convert(&mut graph, checked.words.value, &mut found);
-    rules::check(&checked, &graph, &mut found);
-    reason(&found)?;
-    Ok(Some(graph))
+    Ok(then(&Definitions { checked, options }))
+}
+
+impl Definitions<'_> {
+    /// [`expand_call`] for one of the fragments.
+    pub(crate) fn expand(&self, call: &DefinitionCall) -> Result<Option<Graph>, String> {
+        let Definitions { checked, options } = self;
+        let name = checked.document.names().get(&call.name);
+        let unit = name.and_then(|name| checked.find(checked.document.main_id(), name));
+        let Some(unit) = unit else { return Ok(None) };
+        let mut expander = Expander::of_graph(checked, options, &[], checked.fragment(unit).name);
+        if !expander.expands(unit) {
+            return Ok(None);
+        }
+        let inputs = inputs(&mut expander.machine.graph, call);
+        let arguments = arguments(checked, &expander, unit, (call, &inputs))?;
+        let count = call.results.iter().map(|array| array.unwrap_or(1)).sum();
+        let symbols = expander.machine.graph.symbols_mut();
+        let names = (0..count).map(|i| symbols.intern(&format!("y{i}"))).collect();
+        let entry = EntryCall { unit, generic: call.generic, arguments, names, results: call.results.clone() };
+        let outcome = expander.run_call(checked, entry);
+        let mut machine = expander.machine;
+        let mut found = machine.shapes.take();
+        reason(&found)?;
+        outcome.map_err(|diagnostic| diagnostic.message)?;
+        let output = |slot| machine.tensor_in(slot).ok_or_else(|| format!("`{}` does not return a tensor", call.name));
+        let outputs = (0..count as u32).map(output).collect::<Result<Vec<TensorId>, _>>()?;
+        let mut graph = machine.into_graph();
+        (graph.inputs, graph.outputs) = (inputs, outputs);
+        prune::prune(&mut graph);
+        graph.finish_names();
+        datatypes::check(checked, &mut graph, &mut found);
+        constants::convert(&mut graph, checked.words.value, &mut found);
+        rules::check(checked, &graph, &mut found);
+        reason(&found)?;
+        Ok(Some(graph))
+    }
 }
 
 /// Adds the tensors in the arguments.
 fn inputs(graph: &mut Graph, call: &DefinitionCall) -> Vec<TensorId> {
-    let add = |(i, (of, shape)): (usize, &(Primitive, Vec<i64>))| {
+    let add = |(i, (of, shape)): (usize, &(Primitive, Option<Shape>))| {
         let name = graph.symbols_mut().intern(&format!("x{i}"));
         let name = graph.names.user(name);
         let tensor = graph.add_tensor(name, Some(*of));
-        graph.set_shape(tensor, Some(Shape::of(shape)));
+        graph.set_shape(tensor, shape.clone());
         tensor
     };
     call.inputs.iter().enumerate().map(add).collect()

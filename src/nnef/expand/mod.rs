@@ -1,5 +1,6 @@
 //! Expansion: from a checked document to a flat graph.
 
+pub(crate) mod compounds;
 mod constants;
 mod datatypes;
 pub(crate) mod definition;

@@ -17,6 +17,7 @@ use crate::pnnx::item::{ExpandedItem, List};
 use crate::pnnx::lower::{self, Line, Lowered, Operand, Refusal};
 use crate::pnnx::model::{Operator, OperatorParam, Role, Typed};
 use crate::pnnx::standard;
+use crate::pnnx::tokens::Literal;
 use crate::source::Location;
 
 /// The most kinds that are compared with those that have rules.
@@ -49,6 +50,9 @@ impl<'a> Import<'a> {
             return;
         }
         if self.options.lower == Lower::All {
+            if let Some(count) = self.number_of_items(operator, &operands) {
+                return self.hold(operator, vec![count]);
+            }
             let told = operator.shapes();
             let (keys, _) = operator.argument_names();
             let named = keys.iter().zip(&operands).map(|(key, item)| Operand::new(key, item)).collect();
@@ -73,6 +77,16 @@ impl<'a> Import<'a> {
             return self.meant.get(kind).copied().flatten();
         }
         *self.meant.entry(kind).or_insert_with(|| lower::misspelt(kind))
+    }
+
+    /// The number of items of an operand, if that is what an operator gives and the extents are known.
+    fn number_of_items(&self, operator: &Operator, operands: &[ExpandedItem]) -> Option<ExpandedItem> {
+        let ("aten::numel" | "torch.numel", [ExpandedItem::Tensor(tensor)]) = (operator.kind.as_str(), operands) else {
+            return None;
+        };
+        let extents = self.builder.graph.shape(*tensor)?.known()?;
+        let count = extents.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent))?;
+        Some(ExpandedItem::Literal(Literal::Int(count)))
     }
 
     /// Adds the operation of NNEF that an operator stands for. Returns whether its arguments fit.
@@ -208,7 +222,9 @@ impl<'a> Import<'a> {
         let mark = self.builder.graph.mark();
         let before = self.builder.graph.tensors.len();
         let mut found = Diagnostics::of(self.options.policy());
+        let last = operator.outputs.iter().rposition(|output| self.read.contains(output.as_str()));
         let mut line = Line {
+            needed: last.map_or(1, |last| last + 1),
             builder: &mut self.builder,
             operator,
             kind: operator.kind.clone(),

@@ -14,8 +14,13 @@ pub(super) fn gelu(line: &mut Line) -> Lowered<Vec<TensorId>> {
     if line.choice("approximate", &[("none", false), ("tanh", true)], Some(false))? {
         return Ok(vec![line.text_of(BY_TANH)?]);
     }
-    let x = ExpandedItem::Tensor(line.tensor("input")?);
-    Ok(vec![line.spelled("mul(mul(@0,0.5),add(erf(mul(@0,0.7071067811865476)),1.0))", &[x])?])
+    let x = line.tensor("input")?;
+    Ok(vec![by_error_function(line, x)?])
+}
+
+/// GELU of a tensor.
+pub(super) fn by_error_function(line: &mut Line, x: TensorId) -> Lowered<TensorId> {
+    line.spelled("mul(mul(@0,0.5),add(erf(mul(@0,0.7071067811865476)),1.0))", &[ExpandedItem::Tensor(x)])
 }
 
 /// The error function, as expressions have it.

@@ -8,10 +8,10 @@ use crate::pnnx::item::ExpandedItem;
 /// What the scores of items that a mask excludes get: the logarithm of 0, and of 1 for others.
 const EXCLUDED: &str = "log(select(@0,0.0,1.0))";
 /// The same for masks that say which items take part.
-const INCLUDED: &str = "log(select(@0,1.0,0.0))";
+pub(super) const INCLUDED: &str = "log(select(@0,1.0,0.0))";
 
 /// What is added to scores for a mask, by the formula for truth values.
-fn added(line: &mut Line, mask: TensorId, formula: &str) -> Lowered<TensorId> {
+pub(super) fn added(line: &mut Line, mask: TensorId, formula: &str) -> Lowered<TensorId> {
     match line.builder.graph.dtype(mask) {
         Some(Primitive::Scalar) => Ok(mask),
         Some(Primitive::Logical) => line.formula_of(formula, &[mask]),
@@ -20,7 +20,7 @@ fn added(line: &mut Line, mask: TensorId, formula: &str) -> Lowered<TensorId> {
 }
 
 /// Scores plus what a mask adds to them.
-fn masked(line: &mut Line, scores: TensorId, mask: TensorId) -> Lowered<TensorId> {
+pub(super) fn masked(line: &mut Line, scores: TensorId, mask: TensorId) -> Lowered<TensorId> {
     line.add("add", vec![Value::Tensor(scores), Value::Tensor(mask)])
 }
 
@@ -145,7 +145,11 @@ fn projections(line: &mut Line, width: i64) -> Lowered<[(TensorId, Option<Tensor
 }
 
 /// The products of all vectors with the transposed weights, plus the bias.
-fn projected(line: &mut Line, x: TensorId, (weight, bias): (TensorId, Option<TensorId>)) -> Lowered<TensorId> {
+pub(super) fn projected(
+    line: &mut Line,
+    x: TensorId,
+    (weight, bias): (TensorId, Option<TensorId>),
+) -> Lowered<TensorId> {
     let weight = line.with_rank(weight, 3)?;
     let y = line.multiplied(x, weight, (false, true))?;
     match bias {

@@ -58,6 +58,8 @@ pub(crate) struct Line<'a> {
     pub(in crate::pnnx) options: &'a Options,
     pub(in crate::pnnx) found: &'a mut Diagnostics,
     pub(in crate::pnnx) counts: FxHashMap<&'static str, u32>,
+    /// How many results are needed: nothing reads those behind them.
+    pub(in crate::pnnx) needed: usize,
     /// Tensors of complex numbers, whose last axis has their real and imaginary parts.
     pub(in crate::pnnx) complex: &'a mut FxHashSet<TensorId>,
 }
@@ -119,7 +121,22 @@ impl<'a> Line<'a> {
     ) -> Self {
         let (operands, params, counts) = (Vec::new(), Vec::new(), FxHashMap::default());
         let kind = operator.kind.clone();
-        Line { builder, operator, kind, operands, params, data: &[], name, file, options, found, counts, complex }
+        let needed = operator.outputs.len();
+        Line {
+            builder,
+            operator,
+            kind,
+            operands,
+            params,
+            data: &[],
+            name,
+            file,
+            options,
+            found,
+            counts,
+            needed,
+            complex,
+        }
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn batch_norm(line: &mut Line) -> Lowered<Vec<TensorId>> {
 }
 
 /// Normalizes to mean 0 and variance 1 along axes.
-fn standardized(line: &mut Line, x: TensorId, axes: &[i64]) -> Lowered<TensorId> {
+pub(super) fn standardized(line: &mut Line, x: TensorId, axes: &[i64]) -> Lowered<TensorId> {
     let epsilon = epsilon(line)?;
     let (less, variance) = centred(line, x, axes)?;
     let variance = line.add("add", vec![Value::Tensor(variance), Value::Scalar(epsilon)])?;

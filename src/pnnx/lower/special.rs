@@ -53,6 +53,8 @@ pub(super) const ROWS: &[LoweringRow] = &[
     (&["torch.logit", "torch.special.logit"], By(logit)),
     (&["torch.nan_to_num"], By(finite)),
     (&["F.one_hot"], By(one_hot)),
+    (&["torch.gcd"], By(|line| divisor(line, false))),
+    (&["torch.lcm"], By(|line| divisor(line, true))),
     (&["torch.cdist"], By(distances)),
     (&["nn.Bilinear", "F.bilinear"], By(bilinear)),
 ];
@@ -87,6 +89,27 @@ fn rounded(line: &mut Line) -> Lowered<Vec<TensorId>> {
 fn error_complement(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = ExpandedItem::Tensor(line.tensor("input")?);
     Ok(vec![line.spelled("sub(1.0,erf(@0))", &[x])?])
+}
+
+/// The most steps of Euclid's algorithm for numbers below 2^53, which NNEF computes with exactly.
+const STEPS: usize = 77;
+
+/// The greatest common divisor of integers, or their least common multiple.
+fn divisor(line: &mut Line, is_multiple: bool) -> Lowered<Vec<TensorId>> {
+    let (x, y) = (line.indices("input")?, line.indices("other")?);
+    let (mut a, mut b) = (line.cast(x, Primitive::Scalar)?, line.cast(y, Primitive::Scalar)?);
+    (a, b) = (line.formula_of("abs(@0)", &[a])?, line.formula_of("abs(@0)", &[b])?);
+    let product = if is_multiple { Some(line.formula_of("mul(@0,@1)", &[a, b])?) } else { None };
+    for _ in 0..STEPS {
+        let rest = line.formula_of("select(eq(@1,0.0),0.0,sub(@0,mul(@1,floor(div(@0,@1)))))", &[a, b])?;
+        a = line.formula_of("select(eq(@1,0.0),@0,@1)", &[a, b])?;
+        b = rest;
+    }
+    let y = match product {
+        Some(product) => line.formula_of("select(eq(@0,0.0),0.0,div(@0,@1))", &[product, a])?,
+        None => a,
+    };
+    Ok(vec![line.cast(y, Primitive::Integer)?])
 }
 
 /// The inverse of the sigmoid, of items that may be kept away from 0 and 1.

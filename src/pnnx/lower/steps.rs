@@ -51,7 +51,7 @@ impl Line<'_> {
     }
 
     /// Adds a constant of numbers, each of which is a function of its place.
-    pub(super) fn numbers(&mut self, shape: &[i64], item: impl Fn(i64) -> f64) -> Lowered<TensorId> {
+    pub(crate) fn numbers(&mut self, shape: &[i64], item: impl Fn(i64) -> f64) -> Lowered<TensorId> {
         let items: Vec<f64> = (0..self.items_of(shape)? as i64).map(item).collect();
         if !items.iter().all(|item| item.is_finite()) {
             return Err(Refusal::Because("a constant would have an item that is not a finite number".into()));

@@ -30,7 +30,7 @@ pub(super) fn whole(number: Number) -> Option<i64> {
 
 impl Line<'_> {
     /// The element type of a tensor, which has to be known.
-    pub(super) fn primitive(&self, tensor: TensorId) -> Lowered<Primitive> {
+    pub(crate) fn primitive(&self, tensor: TensorId) -> Lowered<Primitive> {
         let unknown = Refusal::Because("the element types of its operands are not known".into());
         self.builder.graph.dtype(tensor).ok_or(unknown)
     }

@@ -8,6 +8,21 @@ use crate::tensor::Tensor;
 
 /// Examples for the rules of families, as those of the other rules.
 pub(super) const EXAMPLES: &[Example] = &[
+    (&["(4)i64", "(4)i64"], "torch.gcd", "$input=0 $other=1"),
+    (&["(4)i64", "(4)i64"], "torch.lcm", "$input=0 $other=1"),
+    (&["(2,3)i64"], "F.embedding_bag", "mode=max padding_idx=1 @weight=(5,4)f32"),
+    (
+        &["(5)i64", "(3)i64"],
+        "F.embedding_bag",
+        "$input=0 $offsets=1 mode=mean include_last_offset=True @weight=(5,4)f32",
+    ),
+    (
+        &["(1,2,4)f32"],
+        "aten::_transformer_encoder_layer_fwd",
+        "embed_dim=4 num_heads=2 use_gelu=True norm_first=False eps=0.5 @qkv_weight=(12,4)f32 @qkv_bias=(12)f32 \
+            @proj_weight=(4,4)f32 @proj_bias=(4)f32 @norm_weight_1=(4)f32 @norm_bias_1=(4)f32 @norm_weight_2=(4)f32 \
+            @norm_bias_2=(4)f32 @ffn_weight_1=(8,4)f32 @ffn_bias_1=(8)f32 @ffn_weight_2=(4,8)f32 @ffn_bias_2=(4)f32",
+    ),
     (&["(4)f32"], "torch.clamp_min", "min=1.0"),
     (&["(4)f32"], "torch.clamp_max", "max=1.0"),
     (&["(4)f32"], "torch.isnan", ""),
