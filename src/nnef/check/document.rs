@@ -139,6 +139,11 @@ impl Checker<'_> {
             if self.operators_reported && (v1 || !self.diagnostics.strict()) {
                 return;
             }
+            // `f(a == 1)` is told as a mistake of `=`.
+            let mut malformed = self.diagnostics.iter().filter(|found| found.code == Code::BadExpression);
+            if malformed.any(|found| ast.span(offender).range().contains(&(found.at.span.start as usize))) {
+                continue;
+            }
             self.operators_reported = true;
             let span = ast.span(offender);
             let at = match ast.expr(offender) {
