@@ -95,8 +95,9 @@ def main():
     options = parser.parse_args()
     if options.text:
         draft, strict = FORMS[options.seed % len(FORMS)]
-        faulty_here = is_faulty(options.seed)
-        print(faulty(Generator(options.seed, draft, True))[1] if faulty_here else Generator(options.seed, draft, strict).program())
+        broken = is_faulty(options.seed)
+        generator = Generator(options.seed, draft, strict or broken)
+        print(faulty(generator)[1] if broken else generator.program())
         return 0
     agreed, refused, skipped, differing = 0, 0, 0, 0
     for seed in range(options.seed, options.seed + options.count):

@@ -140,8 +140,11 @@ impl Checker<'_> {
                 return;
             }
             // `f(a == 1)` is told as a mistake of `=`.
-            let mut malformed = self.diagnostics.iter().filter(|found| found.code == Code::BadExpression);
-            if malformed.any(|found| ast.span(offender).range().contains(&(found.at.span.start as usize))) {
+            let within = ast.span(offender).range();
+            let is_told = |found: &Diagnostic| {
+                found.code == Code::BadExpression && within.contains(&(found.at.span.start as usize))
+            };
+            if self.diagnostics.iter().any(is_told) {
                 continue;
             }
             self.operators_reported = true;

@@ -24,18 +24,20 @@ pub(super) fn of_inputs(document: &Document) -> Vec<DeclaredSymbols> {
         let Expr::Call(call) = ast.expr(statement.value) else { continue };
         let call = ast.call(call);
         let Some(target) = ast.name(statement.target) else { continue };
-        let is_input = document.names().text(call.name.name) == EXTERNAL || inputs.contains(&target);
-        if let Some(symbols) = shape(document, ast, &call).filter(|_| is_input) {
+        let is_external = document.names().text(call.name.name) == EXTERNAL;
+        let is_input = is_external || inputs.contains(&target);
+        if let Some(symbols) = shape(document, ast, &call, is_external).filter(|_| is_input) {
             found.push((text(target), symbols));
         }
     }
     found
 }
 
-/// The symbols in the array of the shape of an input.
-fn shape(document: &Document, ast: &Ast, call: &Call) -> Option<Vec<Option<String>>> {
+/// The symbols in the array of the shape of an input. An array of a vendor that has no name may be one of tensors.
+fn shape(document: &Document, ast: &Ast, call: &Call, by_position: bool) -> Option<Vec<Option<String>>> {
     let named = |name: Ident| document.names().text(name.name) == SHAPE;
-    let argument = ast.arguments(call).iter().find(|argument| argument.name.is_none_or(named))?;
+    let is_shape = |name: Option<Ident>| name.map_or(by_position, named);
+    let argument = ast.arguments(call).iter().find(|argument| is_shape(argument.name))?;
     let Expr::Array(items) = ast.expr(argument.value) else { return None };
     let symbol = |item: &_| ast.name(*item).map(|name| document.names().text(name).to_owned());
     Some(ast.items(items).iter().map(symbol).collect())

@@ -37,7 +37,8 @@ FIRST = [  # 1.0
     ("S8", "v = exp({tensor},);"), ("S8", "v = [{integer},];"), ("S11", "exp(v) = {tensor};"),
     ("S13", "v = length_of({string}, {string});"), ("S17", "v = {integer} + ;"), ("S17", "v = ({integer};)"),
     ("S17", "v = {{1, 2}};"), ("S17", "v = ({integer} + {integer}];"), ("L1", "$v = {integer}; w = $v + $v;"),
-    ("L1", "\u00e9 = {tensor}; w = exp(\u00e9);"), ("L2", "v = 1x;"), ("L2", "v = 2.;"), ("L3", "v = 'a;"), ("L4", "for = {integer};"),
+    ("L1", "\u00e9 = {tensor}; w = exp(\u00e9);"), ("L2", "v = 1x;"), ("L2", "v = 2.;"), ("L3", "v = 'a;"),
+    ("L4", "for = {integer};"),
     ("L5", "v = {integer} % {integer};"), ("L5", "v = {integer} @ 1;"), ("E3", "v = 99999999999999999999;"),
 ]
 DRAFT = [
@@ -46,13 +47,15 @@ DRAFT = [
 ]
 # Faults that a declaration has: the rule, parameters, results.
 DECLARATIONS = [
-    ("D2", "t: tensor<scalar>, t: integer", "y: tensor<scalar>"), ("D2", "t: tensor<scalar>", "y: tensor<scalar>, y: tensor<scalar>"),
+    ("D2", "t: tensor<scalar>, t: integer", "y: tensor<scalar>"),
+    ("D2", "t: tensor<scalar>", "y: tensor<scalar>, y: tensor<scalar>"),
     ("D2", "t: tensor<scalar>", "t: tensor<scalar>"), ("D3", "m: integer, t: tensor<scalar>", "y: tensor<scalar>"),
     ("D4", "t: tensor<scalar>", "y: integer"), ("D5", "t: tensor<scalar>, m: integer = 1.5", "y: tensor<scalar>"),
     ("D5", "t: tensor<scalar>, m: integer[] = ['a']", "y: tensor<scalar>"), ("D6", "t: tensor<scalar>, m: tensor<?>", "y: tensor<scalar>"),
     ("D7", "t: tensor<scalar>", "y: tensor<>"), ("D9", "t: tensor<tensor>", "y: tensor<scalar>"),
-    ("S9", "t: tensor<scalar>, m: (integer)", "y: tensor<scalar>"), ("S10", "t: tensor<scalar>, m: integer = 1 + 1", "y: tensor<scalar>"),
-    ("S8", "t: tensor<scalar>,", "y: tensor<scalar>"), ("S9", "t: tensor<scalar>, m: integer{{}}", "y: tensor<scalar>"),
+    ("S9", "t: tensor<scalar>, m: (integer)", "y: tensor<scalar>"), ("S8", "t: tensor<scalar>,", "y: tensor<scalar>"),
+    ("S10", "t: tensor<scalar>, m: integer = 1 + 1", "y: tensor<scalar>"),
+    ("S9", "t: tensor<scalar>, m: integer{{}}", "y: tensor<scalar>"),
 ]
 
 
