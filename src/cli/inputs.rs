@@ -83,8 +83,9 @@ impl NotationInput {
     ///
     /// The first such option.
     pub(crate) fn usable(&mut self, output: &str, reporter: &mut Reporter) -> Result<(), Failure> {
+        self.applicable(output)?;
         self.language.asked.held(self.notation).iter().for_each(|held| reporter.remark(held));
-        self.applicable(output)
+        Ok(())
     }
 
     /// Refuses options that have no effect on the input, as [`NotationInput::usable`].

@@ -132,6 +132,7 @@ codes! {
     BadComment            "E0109" L6   error   "not a comment" "not the start of a comment";
     IntegerTooLarge       "E0110" E3   error   "integer literal out of range" "more than 64 bits";
     NonFiniteLiteral      "E0111" L2   practice "literal of a non-finite scalar" "not a finite number";
+    NonFiniteValue        "E0112" L2   lenient "value that is computed as infinity or not-a-number" "not a finite number";
     // Syntax.
     DocumentStructure     "E0201" S1   error   "wrong order of the parts of a document" "not expected at this place of a document";
     BadVersion            "E0202" S2   error   "malformed or unsupported version" "not a supported version";
@@ -330,7 +331,7 @@ codes! {
     UnequalExtents        "E1024" H1   error   "operands of one rank have different extents" "extents differ";
     AxisOutside           "E1025" H4   error   "axis that the tensor does not have" "the axis does not exist";
     BiasAlongBatch        "E1026" H11  lenient "bias of a linear layer along the batch" "the bias lies along the batch";
-    WindowOfSpace         "E1027" H3   undefined  "window without batch and channels" "a window without batch and channels";
+    WindowOfSpace         "E1027" H3   lenient    "window without batch and channels" "a window without batch and channels";
     // Migration from the provisional dialect.
     NoCounterpart         "E1101" none error   "operation has no counterpart in NNEF 1.0" "not in NNEF 1.0";
     NoCounterpartValue    "E1102" none error   "argument has no counterpart in NNEF 1.0" "not in NNEF 1.0";

@@ -8,6 +8,7 @@ use super::reduce::greater;
 use super::window::{Direction, Pair, Windows};
 use crate::dictionary::Deviation;
 use crate::graph::border::Border;
+use crate::graph::windows::is_of_space;
 use crate::tensor::Tensor;
 use crate::tensor::kernels::sum;
 
@@ -27,6 +28,10 @@ impl Pool {
         if call.draft() && size.len() < input.ndim() {
             size.resize(input.ndim(), 1);
         }
+        let of_space = !call.draft() && is_of_space(size.len(), input.ndim());
+        if of_space {
+            size.splice(0..0, [1; 2]);
+        }
         if size.len() != input.ndim() || size.contains(&0) {
             let (name, rank) = (call.name(), input.ndim());
             return Err(EvalError::shapes(format!("`size` {size:?} of `{name}` does not fit an input of rank {rank}")));
@@ -45,7 +50,7 @@ impl Pool {
         if call.deviates(Deviation::SpatialWindows) {
             size.iter_mut().take(2).for_each(|size| *size = 1);
         }
-        let mut windows = Windows::read(call, input.shape(), &size, direction, reference)?;
+        let mut windows = Windows::read(call, input.shape(), &size, (direction, of_space), reference)?;
         let mut outside = if windows.border() == Border::Ignore { f64::NEG_INFINITY } else { 0.0 };
         if call.deviates(Deviation::IgnoredBorder) {
             windows.ignore_border();

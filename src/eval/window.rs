@@ -9,6 +9,7 @@ use super::error::EvalError;
 use crate::dictionary::Deviation;
 use crate::graph::border::Border;
 use crate::graph::deviations::REPLICATED;
+use crate::graph::windows::is_of_space;
 use crate::tensor::volume;
 
 /// The border mode of an operation.
@@ -54,15 +55,26 @@ pub(crate) type Pair = (usize, Option<usize>);
 
 impl Windows {
     /// Reads the parameters of an operation with windows of a size over an input, and computes the extents of
-    /// the output. `reference` is the output shape of an up-scaling operation, if it has one.
+    /// the output. `reference` is the output shape of an up-scaling operation, if it has one. The parameters of windows
+    /// that are `of_space` may leave out batch and channels.
     pub(crate) fn read(
         call: &Call,
         input: &[usize],
         size: &[usize],
-        direction: Direction,
+        (direction, of_space): (Direction, bool),
         reference: Option<&[usize]>,
     ) -> Result<Self, EvalError> {
-        let (stride, dilation, padding) = (call.ints("stride")?, call.ints("dilation")?, call.pairs("padding")?);
+        let is_short = |items: usize| of_space && is_of_space(items, input.len());
+        let steps = |name| {
+            let mut items = call.ints(name)?;
+            let first = if is_short(items.len()) { &[1; 2][..] } else { &[] };
+            items.splice(0..0, first.iter().copied());
+            Ok::<_, EvalError>(items)
+        };
+        let (stride, dilation, mut padding) = (steps("stride")?, steps("dilation")?, call.pairs("padding")?);
+        if is_short(padding.len()) {
+            padding.splice(0..0, [(0, 0); 2]);
+        }
         for (name, length) in [("stride", stride.len()), ("dilation", dilation.len()), ("padding", padding.len())] {
             if length != 0 && length != input.len() && !(call.draft() && length < input.len()) {
                 let (of, axes) = (call.name(), input.len());

@@ -48,6 +48,7 @@ pub(crate) mod tests;
 pub(crate) mod value;
 mod verify;
 mod walk;
+pub(crate) mod windows;
 
 pub(crate) use annotation::Annotation;
 pub(crate) use building::Common;

@@ -289,7 +289,8 @@ impl Types {
         if fit == Fit::Exact && self.extent_as_tensor(formal, actual) { Fit::LiteralAsTensor } else { fit }
     }
 
-    fn extent_as_tensor(&self, formal: Type, actual: Type) -> bool {
+    /// Whether an integer or a string stands where a tensor is expected.
+    pub(crate) fn extent_as_tensor(&self, formal: Type, actual: Type) -> bool {
         match (formal, actual) {
             (Type::Tensor(_), Type::INTEGER | Type::STRING) => true,
             (Type::Array(formal), Type::Array(actual)) => {

@@ -6,8 +6,9 @@ usage: interpreter.py --bin PATH [--count N] [--seed S] [--keep DIR]
 The folder `language` has an interpreter that was written from the specification, apart from the program, and makes
 random programs: fragments with selects, comprehensions, subscripts, ranges, recursion, operators, tuples, arrays and
 type arguments, in both dialects, for the default mode and for --strict. Program and interpreter have to agree whether
-the expansion fails, and on the graph, up to names of inner tensors and copies. Programs on which they differ are written
-to DIR. Exit status 0 when all agree, 1 when some differ.
+the expansion fails, and on the graph, up to names of inner tensors and copies. Some programs break one rule of the
+language: --strict has to refuse them by that rule, and to tell no other mistake. Programs on which they differ are
+written to DIR. Exit status 0 when all agree, 1 when some differ.
 """
 import argparse
 import concurrent.futures
@@ -20,10 +21,13 @@ import threading
 
 from language.compare import difference
 from language.evaluate import Evaluator, Failed, Unjudged
+from language.faults import faulty
 from language.generate import Generator
 
 # Dialect and mode of one program after another.
 FORMS = [(False, False), (False, True), (False, False), (True, False)]
+# Of so many programs one has a fault.
+FAULTY = 5
 DEPTH, STACK = 20_000, 256 << 20
 # Codes of errors that show when a program is expanded: a program without others is well-typed.
 EXPANSION = {"E0503", "E0712", "E0714", "E0715", "E0802", "E0803", "E0804"}
@@ -45,9 +49,27 @@ def flattened(program, text, draft, strict):
     return done.returncode, done.stdout, done.stderr.decode(errors="replace")
 
 
+def is_faulty(seed):
+    return seed % FAULTY == FAULTY - 1
+
+
+def refused(program, rule, text, draft):
+    """What differs for a program with a fault."""
+    call = [program, "check", "--strict", "--message-format", "json", "--from", "nnef-draft" if draft else "nnef", "-"]
+    done = subprocess.run(call, input=text.encode(), capture_output=True, timeout=60)
+    told = [json.loads(line) for line in done.stderr.decode(errors="replace").splitlines() if line.startswith("{")]
+    told = [one for one in told if one.get("severity") == "error"]
+    if done.returncode == 1 and [one["rule"] for one in told] == [rule]:
+        return "="
+    return "%s is broken, exit status %d: %s" % (rule, done.returncode, [(one["rule"], one["message"]) for one in told])
+
+
 def compared(program, seed):
-    """What differs for the program of a seed: a text; "" if nothing does, and "-" if it is not judged."""
+    """What differs for the program of a seed: a text; "" if nothing does, "=" if both refuse it, "-" if it is not judged."""
     draft, strict = FORMS[seed % len(FORMS)]
+    if is_faulty(seed):
+        rule, text = faulty(Generator(seed, draft, True))
+        return text, refused(program, rule, text, draft)
     text = Generator(seed, draft, strict).program()
     try:
         own, failure = judged(text, draft, strict)
@@ -72,7 +94,10 @@ def main():
     parser.add_argument("--text", action="store_true", help="print the program of the seed")
     options = parser.parse_args()
     if options.text:
-        print(Generator(options.seed, *FORMS[options.seed % len(FORMS)]).program())
+        draft, strict = FORMS[options.seed % len(FORMS)]
+        broken = is_faulty(options.seed)
+        generator = Generator(options.seed, draft, strict or broken)
+        print(faulty(generator)[1] if broken else generator.program())
         return 0
     agreed, refused, skipped, differing = 0, 0, 0, 0
     for seed in range(options.seed, options.seed + options.count):

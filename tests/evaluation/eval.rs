@@ -213,12 +213,14 @@ fn regions_are_pooled_and_sampled() {
             ("rois".to_owned(), Tensor::scalars(&[2, 4], vec![0.0, 0.0, 4.0, 4.0, 1.0, 1.0, 3.0, 3.0]).unwrap()),
             ("batch".to_owned(), Tensor::integers(&[2], vec![0, 0]).unwrap()),
         ];
-        // The definitions of `*_roi_align` pool windows of another rank than their operand has.
-        let options = Options::default();
-        let graph = expand(&parse("rois", text, &options).document, &options).unwrap().graph;
-        let outputs = Evaluator::default().run(&graph, &inputs, &BTreeMap::new()).unwrap();
-        let found = outputs.outputs[0].1.to_scalars();
-        let is_right = found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-6);
-        assert!(found.len() >= wanted.len() && is_right, "{operation}: {found:?}");
+        // The definitions of `*_roi_align` pool windows of another rank than their operand has; --strict writes others.
+        for (lower, strict) in [(Lower::Custom, false), (Lower::All, false), (Lower::All, true)] {
+            let options = Options::default().with(|options| (options.lower, options.strict) = (lower, strict));
+            let graph = expand(&parse("rois", text.clone(), &options).document, &options).unwrap().graph;
+            let outputs = Evaluator::default().run(&graph, &inputs, &BTreeMap::new()).unwrap();
+            let found = outputs.outputs[0].1.to_scalars();
+            let is_right = found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-6);
+            assert!(found.len() >= wanted.len() && is_right, "{operation}: {found:?}");
+        }
     }
 }

@@ -76,7 +76,9 @@ impl Asked {
             return Err(Failure::Message(self.unwritten(command, from)));
         }
         for id in &self.given {
-            let Some(row) = row(id, command).filter(|row| row.holds(command, from).is_none()) else { continue };
+            let Some(row) = row(id, command).filter(|row| row.holds(command, from, &self.output).is_none()) else {
+                continue;
+            };
             if let Some(message) = self.refusal(row, command, from) {
                 return Err(Failure::Message(message));
             }
@@ -101,8 +103,9 @@ impl Asked {
     /// What options ask for that holds anyway with an input notation.
     pub(crate) fn held(&self, from: &Notation) -> Vec<String> {
         let Some(command) = self.command else { return Vec::new() };
-        let rows = self.given.iter().filter_map(|id| row(id, command));
-        let held = rows.filter_map(|row| Some((row.name, row.holds(command, Some(from))?)));
+        let has_no_effect = |row: &&OptionRow| self.refusal(row, command, Some(from)).is_some();
+        let rows = self.given.iter().filter_map(|id| row(id, command)).filter(has_no_effect);
+        let held = rows.filter_map(|row| Some((row.name, row.holds(command, Some(from), &self.output)?)));
         held.map(|(name, why)| format!("--{name} changes nothing: {why} in {}", title(Some(from)))).collect()
     }
 

@@ -48,8 +48,14 @@ impl OptionRow {
             let comma = if inputs.is_empty() || rest.is_empty() { "" } else { ", " };
             inputs + comma + &rest
         });
-        let held = self.held.iter().fold(Inputs(0), |all, (inputs, _)| all.and(*inputs));
-        let held = (held != Inputs(0)).then(|| format!("changes nothing for {}", listed(&held.names())));
+        let held = self.held.iter().filter_map(|(inputs, outputs, _)| {
+            let inputs = listed(&inputs.names());
+            match outputs {
+                Outputs::Of(_) | Outputs::Not(_) if !commands.has(Commands::FLATTEN) => None,
+                Outputs::Of(names) => Some(format!("changes nothing for {inputs} with --to {}", listed(names))),
+                Outputs::Any | Outputs::Not(_) => Some(format!("changes nothing for {inputs}")),
+            }
+        });
         let parts: Vec<String> = parts.chain(held).collect();
         parts.iter().all(|part| !part.is_empty()).then(|| parts.join("; "))
     }

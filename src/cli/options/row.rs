@@ -32,8 +32,8 @@ pub(crate) struct OptionRow {
     pub(super) heading: &'static str,
     pub(super) uses: &'static [Use],
     pub(super) no_effect: &'static [NoEffect],
-    /// Inputs with which it holds anyway, and why; that is told.
-    pub(super) held: &'static [(Inputs, &'static str)],
+    /// Inputs and outputs with which it holds anyway, and why; that is told.
+    pub(super) held: &'static [(Inputs, Outputs, &'static str)],
     /// Why some inputs do not take it.
     pub(super) because: &'static [(Inputs, &'static str)],
 }
@@ -51,10 +51,10 @@ impl OptionRow {
         self.uses.iter().fold(Commands(0), |all, one| all.and(one.commands))
     }
 
-    /// Why what the option asks for holds anyway with an input notation.
-    pub(super) fn holds(&self, command: Commands, from: Option<&Notation>) -> Option<&'static str> {
-        let of_command = self.commands().has(command);
-        let held = self.held.iter().find(|(inputs, _)| of_command && from.is_some() && inputs.has(from));
-        held.map(|(_, why)| *why)
+    /// Why what the option asks for holds anyway with an input notation and an output.
+    pub(super) fn holds(&self, command: Commands, from: Option<&Notation>, output: &str) -> Option<&'static str> {
+        let of_command = self.commands().has(command) && from.is_some();
+        let mut held = self.held.iter().filter(|_| of_command);
+        held.find(|(inputs, outputs, _)| inputs.has(from) && outputs.has(output)).map(|(_, _, why)| *why)
     }
 }

@@ -41,6 +41,8 @@ const LAYERED: I = I::PNNX.and(I::NCNN);
 
 const KNOWN_TRIPS: &str = "their loops are unrolled, or they are refused";
 const NO_LOOPS: &str = "they have no loops";
+/// Where the loops of models are unrolled without an option.
+const UNROLLED: &[(I, Outputs, &str)] = &[(I::MODELS, Of(&["nnef"]), "NNEF has no loops, so that all are unrolled")];
 
 const fn row(name: &'static str, heading: &'static str, uses: &'static [Use]) -> OptionRow {
     OptionRow { name, heading, uses, no_effect: &[], held: &[], because: &[] }
@@ -69,7 +71,7 @@ impl OptionRow {
         OptionRow { no_effect, ..self }
     }
 
-    const fn held(self, held: &'static [(I, &'static str)]) -> Self {
+    const fn held(self, held: &'static [(I, Outputs, &'static str)]) -> Self {
         OptionRow { held, ..self }
     }
 
@@ -234,9 +236,9 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("keep", EXPANSION, &[of(READ.and(C::DIFF)).on(I::DOCUMENTS), of(GRAPHS.and(C::DIFF)).on(I::MODELS)]),
     row("keep-unused", EXPANSION, &[of(C::FLATTEN.and(C::FUSE).and(C::RUN)).on(I::DOCUMENTS)])
         .held(&[
-            (I::MODELS, "all nodes are kept"),
-            (I::PNNX, "all operators are kept"),
-            (I::NCNN, "all layers are kept"),
+            (I::MODELS, Outputs::Any, "all nodes are kept"),
+            (I::PNNX, Outputs::Any, "all operators are kept"),
+            (I::NCNN, Outputs::Any, "all layers are kept"),
         ])
         .because(&[(I::LOOPS, "a value that no output needs is never computed")]),
     row(
@@ -265,6 +267,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         EXPANSION,
         &[of(READ).on(I::NNEF), of(C::CHECK.and(C::FUSE)).on(I::MODELS), of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF)],
     )
+    .held(UNROLLED)
     .because(&[(I::DRAFT.and(LAYERED), NO_LOOPS), (I::LOOPS, KNOWN_TRIPS)]),
     row("limits", LIMITS, &[of(READ.and(C::DIFF).and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LAYOUT).and(C::LSP))]),
     row(
@@ -344,8 +347,11 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::LISTING).to(TOLD_FORMS),
         ],
     ),
-    row("fix", "", &[of(C::CHECK).on(I::DOCUMENTS)])
-        .held(&[(I::LOOPS.and(I::MODELS).and(LAYERED), "no solution of a finding is certain")]),
+    row("fix", "", &[of(C::CHECK).on(I::DOCUMENTS)]).held(&[(
+        I::LOOPS.and(I::MODELS).and(LAYERED),
+        Outputs::Any,
+        "no solution of a finding is certain",
+    )]),
     row("values", "", &[of(C::DIFF)]),
     row("renamed", "", &[of(C::DIFF)]),
     row("page", "", &[of(C::DIFF)]),

@@ -156,7 +156,7 @@ fn operands<const N: usize>(call: &Call, tensors: [u32; N]) -> [Option<Extents>;
 pub(crate) fn convolve(call: &Call, planewise: bool, transposed: bool) -> RuleResult {
     let [input, filter] = operands(call, [0, 1]);
     let of_rank = input.as_ref().or(filter.as_ref().filter(|_| !planewise));
-    let window = Window::read(call, of_rank.map(|extents| extents.len().saturating_sub(2)), CODE)?;
+    let window = Window::read(call, of_rank.map(|extents| extents.len().saturating_sub(2)), CODE, false)?;
     if !planewise {
         let spatial = filter.as_ref().and_then(|filter| filter.get(2..)).unwrap_or(&[]);
         check_positive("filter", &spatial.iter().map(|extent| extent.known()).collect::<Ints>(), CODE)?;
@@ -190,7 +190,7 @@ fn output_shape(call: &Call, rank: Option<usize>) -> Option<Ints> {
 pub(crate) fn separable(call: &Call, transposed: bool) -> RuleResult {
     let [input, plane, point] = operands(call, [0, 1, 2]);
     let axes = input.as_ref().map(|input| input.len().saturating_sub(2));
-    let (window, unit) = (Window::read(call, axes, CODE)?, Window::plain(CODE));
+    let (window, unit) = (Window::read(call, axes, CODE, false)?, Window::plain(CODE));
     let outputs_first = call.deviates(Deviation::OutputsFirst);
     let output_shape = output_shape(call, input.as_ref().map(|input| input.len()));
     // The second step adds the bias.

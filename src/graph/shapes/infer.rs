@@ -19,7 +19,7 @@ static ROLE_OF: LazyLock<FxHashMap<&'static str, usize>> = LazyLock::new(|| {
 });
 
 /// Standard fragments whose bodies in the specification violate a rule. The error is not reported, since the
-/// document is not at fault; the shapes become unknown.
+/// document is not at fault.
 pub(crate) const DEFECTIVE: &[(&str, Code)] = &[
     // They pool four axes with a window of two axes.
     ("avg_roi_align", Code::WindowOfSpace),

@@ -7,6 +7,7 @@ use super::window::Window;
 use crate::diagnostics::Code;
 use crate::dictionary::Deviation;
 use crate::graph::dims::Dim;
+use crate::graph::windows::is_of_space;
 
 const CODE: Code = Code::PoolingShapes;
 
@@ -15,6 +16,8 @@ struct Pool {
     input: Option<Extents>,
     size: Option<Ints>,
     window: Window,
+    /// What is wrong with the window though its extents are known.
+    deviation: Option<ShapeError>,
 }
 
 impl Pool {
@@ -35,10 +38,16 @@ impl Pool {
         let input = longest.and_then(|rank| call.extents_to(0, rank));
         let rank = input.as_ref().map(|input| input.len());
         let length = size.as_ref().map(|size| size.len());
-        let is_of_space = length.zip(rank).is_some_and(|(length, rank)| length + 2 == rank);
-        let code = if is_of_space { Code::WindowOfSpace } else { CODE };
-        call.check_length(Role::Size, length, rank, code)?;
-        let mut pool = Pool { input, size, window: Window::read(call, rank, CODE)? };
+        let of_space = length.zip(rank).is_some_and(|(length, rank)| is_of_space(length, rank)) && !call.endless();
+        let code = if of_space { Code::WindowOfSpace } else { CODE };
+        let deviation = match call.check_length(Role::Size, length, rank, code) {
+            Err(error) if of_space => Some(error),
+            found => found.map(|()| None)?,
+        };
+        let mut pool = Pool { input, size, window: Window::read(call, rank, CODE, of_space)?, deviation };
+        if let Some(size) = pool.size.as_mut().filter(|_| of_space) {
+            size.insert_many(0, [Some(1); 2]);
+        }
         if call.deviates(Deviation::SpatialWindows) {
             pool.size.iter_mut().flatten().take(2).for_each(|size| *size = Some(1));
             pool.window.leave_out(2);
@@ -58,6 +67,14 @@ impl Pool {
         let Some(input) = &self.input else { return Ok(None) };
         let extents = input.iter().enumerate().map(|(i, extent)| change(&self.window, i, extent, &self.filter(i)));
         extents.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The results, with what is wrong with the window.
+    fn told(self, results: Inferred) -> RuleResult {
+        match self.deviation {
+            Some(error) => Err(ShapeError { results, ..error }),
+            None => Ok(results),
+        }
     }
 
     fn up(&self, call: &Call) -> RuleResult {
@@ -85,21 +102,26 @@ fn of_nothing(call: &Call, error: ShapeError) -> ShapeError {
 
 /// Windows that reduce the extents.
 pub(crate) fn pool(call: &Call) -> RuleResult {
-    same(Pool::read(call)?.apply(Window::down)?)
+    let pool = Pool::read(call)?;
+    let results = same(pool.apply(Window::down)?)?;
+    pool.told(results)
 }
 
 /// Transposed windows that enlarge the extents.
 pub(crate) fn unpool(call: &Call) -> RuleResult {
-    Pool::read(call)?.up(call)
+    let pool = Pool::read(call)?;
+    let results = pool.up(call)?;
+    pool.told(results)
 }
 
 /// Reads items at indices, which have the shape of the result (4.3.3).
 pub(crate) fn sample(call: &Call) -> RuleResult {
-    let output = Pool::read(call)?.apply(Window::down)?;
-    same(match (output, call.extents(1)) {
+    let pool = Pool::read(call)?;
+    let results = same(match (pool.apply(Window::down)?, call.extents(1)) {
         (Some(output), Some(index)) => Some(agree(call, index, &output, "result")?),
         (output, index) => output.or(index.map(Extents::from)),
-    })
+    })?;
+    pool.told(results)
 }
 
 /// Writes items at indices, which have the shape of the input (4.3.3).
@@ -108,7 +130,8 @@ pub(crate) fn desample(call: &Call) -> RuleResult {
     if let (Some(input), Some(index)) = (&pool.input, call.extents(1)) {
         pool.input = Some(agree(call, index, input, "input")?);
     }
-    pool.up(call)
+    let results = pool.up(call)?;
+    pool.told(results)
 }
 
 /// Unifies the shape of the indices with that of the tensor that must have the same shape.

@@ -5,6 +5,7 @@ use super::outcome::{ShapeError, refuse};
 use super::shape::{Extent, Extents};
 use crate::diagnostics::Code;
 use crate::graph::dims::Dim;
+use crate::graph::windows::is_of_space;
 
 /// The parameters of a window; none for a parameter whose length is unknown.
 pub(crate) struct Window {
@@ -20,12 +21,24 @@ impl Window {
         Window { code, padding: Some(Pairs::new()), stride: Some(Ints::new()), dilation: Some(Ints::new()) }
     }
 
-    /// Reads the parameters of a window; `axes` is the number of its axes, if known.
-    pub(crate) fn read(call: &Call, axes: Option<usize>, code: Code) -> Result<Self, ShapeError> {
-        let padding = call.pairs(Role::Padding);
+    /// Reads the parameters of a window; `axes` is the number of its axes, if known. Those of a window that is
+    /// `of_space` may leave out batch and channels.
+    pub(crate) fn read(call: &Call, axes: Option<usize>, code: Code, of_space: bool) -> Result<Self, ShapeError> {
+        let rank = axes.filter(|_| of_space);
+        let is_short = |items: usize| rank.is_some_and(|rank| is_of_space(items, rank));
+        let mut padding = call.pairs(Role::Padding);
+        if let Some(items) = padding.as_mut().filter(|items| is_short(items.len())) {
+            items.insert_many(0, [[Some(0); 2]; 2]);
+        }
         call.check_length(Role::Padding, padding.as_ref().map(|items| items.len()), axes, code)?;
         let steps = [Role::Stride, Role::Dilation];
-        let [stride, dilation] = steps.map(|role| call.ints(role));
+        let [stride, dilation] = steps.map(|role| {
+            let mut items = call.ints(role);
+            if let Some(items) = items.as_mut().filter(|items| is_short(items.len())) {
+                items.insert_many(0, [Some(1); 2]);
+            }
+            items
+        });
         for (role, items) in steps.into_iter().zip([&stride, &dilation]) {
             call.check_length(role, items.as_ref().map(|items| items.len()), axes, code)?;
         }

@@ -4,11 +4,12 @@ use rustc_hash::FxHashMap;
 
 use super::check::{channel_axis, check};
 use super::entries::{QuantArgument, Quantization};
+use super::older;
 use super::parse::parse;
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::Quantizations;
 use crate::graph::{TensorId, Value};
-use crate::source::without_mark;
+use crate::source::{FileId, Location, without_mark};
 use crate::{Document, Graph};
 
 impl Document {
@@ -39,7 +40,9 @@ impl Document {
         let text = without_mark(text);
         let (quantization, tensors) = self.read_quant((name, text), graph, diagnostics)?;
         let mut of = FxHashMap::default();
-        for (entry, tensor) in quantization.entries.iter().zip(tensors) {
+        let of_tensors =
+            quantization.entries.iter().zip(tensors).filter(|(entry, _)| entry.instead.as_deref() != Some(""));
+        for (entry, tensor) in of_tensors {
             let arguments = entry.arguments.iter().map(|argument| {
                 let shape = tensor.and_then(|tensor| graph.shape(tensor));
                 let axis = shape.and_then(|shape| channel_axis(&argument.value, shape)).unwrap_or(0);
@@ -58,6 +61,28 @@ impl Document {
         Some(Quantizations { declarations: self.own_fragments(), of })
     }
 
+    /// Writes entries of older converters with the algorithms of the standard. A declaration of their algorithm is not
+    /// needed, though `--strict` demands one.
+    fn standardize(
+        &self,
+        quantization: &mut Quantization,
+        (text, file): (&str, FileId),
+        diagnostics: &mut Diagnostics,
+    ) {
+        let of_older = quantization.entries.iter_mut().filter(|entry| entry.algorithm == older::NAME);
+        let is_declared = self.names().get(older::NAME).is_some_and(|name| {
+            self.modules().iter().any(|module| module.fragments.iter().any(|fragment| fragment.name.name == name))
+        });
+        for entry in of_older {
+            let at = Location::new(file, entry.algorithm_at);
+            older::standardize(entry, text);
+            if !is_declared && entry.algorithm != older::NAME {
+                let message = format!("`{}` is not declared: it is read as `{}`", older::NAME, entry.algorithm);
+                diagnostics.report(Diagnostic::new(Code::QuantAlgorithm, at, message));
+            }
+        }
+    }
+
     /// Reads and checks the quantizations of a graph. Returns also the tensor of each entry, if the graph has
     /// it. None if this check is the first to report an error.
     fn read_quant(
@@ -68,7 +93,8 @@ impl Document {
     ) -> Option<(Quantization, Vec<Option<TensorId>>)> {
         let file = self.add_source(name, text.to_string());
         let before = diagnostics.has_errors();
-        let quantization = parse(text, file, diagnostics);
+        let mut quantization = parse(text, file, diagnostics);
+        self.standardize(&mut quantization, (text, file), diagnostics);
         let tensors = check(&quantization, file, self, graph, diagnostics);
         let broken = !before && diagnostics.has_errors();
         (!broken).then_some((quantization, tensors))

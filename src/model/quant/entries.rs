@@ -59,6 +59,8 @@ pub(crate) struct QuantEntry {
     pub(crate) arguments: Vec<QuantArgument>,
     /// The location of the entry, from the name of the tensor to the semicolon.
     pub(crate) span: Span,
+    /// The text that is written instead, if it is not that of the span; empty if the tensor is not quantized.
+    pub(crate) instead: Option<String>,
 }
 
 /// The entries of a `graph.quant`.
@@ -76,12 +78,18 @@ impl Quantization {
         let (mut at, mut left) = (0, 0);
         for (i, entry) in self.entries.iter().enumerate() {
             let range = entry.span.range();
-            if kept(i) {
-                left += 1;
+            let instead = entry.instead.as_deref();
+            let is_kept = kept(i) && instead != Some("");
+            left += usize::from(is_kept);
+            if is_kept && instead.is_none() {
                 continue;
             }
             out.push_str(&text[at..range.start]);
             at = range.end;
+            if let Some(written) = instead.filter(|_| is_kept) {
+                out.push_str(written);
+                continue;
+            }
             let line = out.rfind('\n').map_or(0, |end| end + 1);
             let rest = &text[at..];
             let end = rest.find('\n').map_or(rest.len(), |end| end + 1);

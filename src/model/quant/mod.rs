@@ -2,9 +2,10 @@
 //!
 //! Each tensor that is stored in quantized form has an entry `"tensor": algorithm(arg = value, …);`. `parse` reads
 //! entries with their locations, `check` resolves names, and `entries` returns the unchanged text of the entries that
-//! are valid for a graph.
+//! are valid for a graph; `older` has an algorithm that older converters wrote.
 
 mod check;
 mod document;
 mod entries;
+mod older;
 mod parse;

@@ -156,7 +156,7 @@ impl<'t> QuantizationParser<'t> {
             }
         }
         self.expect(';')?;
-        Ok(QuantEntry { tensor, tensor_at, algorithm, algorithm_at, arguments, span: self.span(start) })
+        Ok(QuantEntry { tensor, tensor_at, algorithm, algorithm_at, arguments, span: self.span(start), instead: None })
     }
 
     fn argument(&mut self) -> Result<QuantArgument> {

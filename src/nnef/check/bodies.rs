@@ -21,6 +21,9 @@ use crate::source::{Location, Span};
 /// The deepest nesting of left sides, which are processed by recursion.
 const MAX_TARGET_DEPTH: usize = 100;
 
+/// The most results among which one that is declared twice is looked for.
+const MOST_COMPARED: usize = 32;
+
 /// The check of one body.
 pub(super) struct BodyCheck<'c, 'd> {
     pub(super) checker: &'c mut Checker<'d>,
@@ -85,7 +88,9 @@ impl<'d> Checker<'d> {
         let tables = std::mem::take(&mut self.checked.modules[module.index()]);
         let mut check = BodyCheck::new(self, (module, ast), CheckedBody::Fragment(id, body), state, tables);
         for (i, param) in fragment.params.iter().enumerate() {
-            let ty = check.checked().fragment(id).params[i].ty;
+            // A parameter that is declared twice has no type, since any use may mean either.
+            let is_double = check.state.scope.get(param.name.name).is_some();
+            let ty = if is_double { Type::Unknown } else { check.checked().fragment(id).params[i].ty };
             check.add_slot(param.name, ty);
         }
         let results = fragment.results.iter().map(|result| result.name);
@@ -239,9 +244,11 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
                     && !self.draft()
                     && self.are_several_results(value, ty)
                 {
-                    let callee = self.text(self.ast.call(call).name.name);
-                    let message = format!("`{callee}` has several results, the left side has one name");
-                    self.push(self.finding(Code::StructureMismatch, span, message).label("one name"));
+                    if !self.doubles_a_result(value) {
+                        let callee = self.text(self.ast.call(call).name.name);
+                        let message = format!("`{callee}` has several results, the left side has one name");
+                        self.push(self.finding(Code::StructureMismatch, span, message).label("one name"));
+                    }
                     return self.define(target, Ident { name, span }, Type::Unknown, value);
                 }
                 self.define(target, Ident { name, span }, ty, value);
@@ -290,6 +297,16 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let NodeInfo { ty: whole, referent: Ref::Call(info) } = self.tables.nodes[call] else { return false };
         let fragment = self.tables.calls[info as usize].fragment;
         whole == ty && fragment.is_some_and(|id| self.checked().fragment(id).results.len() > 1)
+    }
+
+    /// Whether the declaration of what a call calls has a result twice, which is told there. Of very many results that is
+    /// not looked for.
+    fn doubles_a_result(&self, call: ExprId) -> bool {
+        let Ref::Call(info) = self.tables.nodes[call].referent else { return false };
+        let Some(id) = self.tables.calls[info as usize].fragment else { return false };
+        let results = &self.checked().fragment(id).results;
+        let is_double = |i: usize| results[..i].iter().any(|other| other.name == results[i].name);
+        results.len() <= MOST_COMPARED && (1..results.len()).any(is_double)
     }
 
     /// Assigns a value to a name: I1, I2, I5, I7, I8 and T2.

@@ -139,6 +139,14 @@ impl Checker<'_> {
             if self.operators_reported && (v1 || !self.diagnostics.strict()) {
                 return;
             }
+            // `f(a == 1)` is told as a mistake of `=`.
+            let within = ast.span(offender).range();
+            let is_told = |found: &Diagnostic| {
+                found.code == Code::BadExpression && within.contains(&(found.at.span.start as usize))
+            };
+            if self.diagnostics.iter().any(is_told) {
+                continue;
+            }
             self.operators_reported = true;
             let span = ast.span(offender);
             let at = match ast.expr(offender) {

@@ -148,12 +148,22 @@ impl BodyCheck<'_, '_> {
             if before == ty {
                 continue;
             }
-            common = Some(match self.types().common(before, ty) {
+            common = Some(match self.common(before, ty) {
                 Some(both) => both,
                 None => self.mixed_items(item, before, ty),
             });
         }
         common.map_or(Type::EmptyArray, |item| self.types().array(item))
+    }
+
+    /// The common type of values. In the draft an extent or a string does not stand for a tensor (3.3.2), which only
+    /// `--strict` minds.
+    fn common(&mut self, a: Type, b: Type) -> Option<Type> {
+        let common = self.types().common(a, b)?;
+        let strict = self.draft() && self.checker.diagnostics.strict();
+        let types = self.types();
+        let is_other = |ty| types.extent_as_tensor(common, ty);
+        (!strict || !is_other(a) && !is_other(b)).then_some(common)
     }
 
     /// Items without a common type. Exporters write arrays of numbers and of dimensions computed as
@@ -205,7 +215,7 @@ impl BodyCheck<'_, '_> {
     /// The type of a select with these branches.
     #[inline(never)]
     fn branches(&mut self, (yes, yes_type): (ExprId, Type), (no, no_type): (ExprId, Type)) -> Type {
-        match self.types().common(yes_type, no_type) {
+        match self.common(yes_type, no_type) {
             Some(common) => common,
             None if yes_type.is_tensor() && no_type.is_tensor() => Type::Tensor(Element::Unknown),
             None => {
@@ -251,7 +261,10 @@ impl BodyCheck<'_, '_> {
             });
         }
         let index_type = self.expr(index);
-        self.subscript_type(index, index_type);
+        // What has no type is not an array that is subscripted: `exp[x]`.
+        if ty != Type::Unknown {
+            self.subscript_type(index, index_type);
+        }
         match ty {
             Type::Array(array) => self.types().item(array),
             Type::STRING => Type::STRING,

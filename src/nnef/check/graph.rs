@@ -21,13 +21,13 @@ impl<'d> Checker<'d> {
 
     /// Checks the next group of statements, and the bodies of the standard fragments they call.
     pub(crate) fn graph_statements(&mut self, graph: &GraphDecl, group: &Group) {
-        if self.flat_graph {
-            self.flat_statements(self.ast(self.checked.document.main_id()), group.statements);
-        }
         self.checked.statements.reset(group.nodes.clone());
         self.in_graph(graph, |check| {
             group.statements.iter().for_each(|statement| check.assignment(statement));
         });
+        if self.flat_graph {
+            self.flat_statements(self.ast(self.checked.document.main_id()), group.statements);
+        }
         self.pending_bodies();
     }
 

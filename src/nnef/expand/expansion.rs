@@ -6,13 +6,13 @@ use super::expander::Expander;
 use super::{constants, datatypes, kept, named, rules};
 use crate::core::machine::Machine;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::graph::{Dialect, Graph, TensorId, prune};
+use crate::graph::{Dialect, Graph, KeptFragment, TensorId, prune, windows};
 use crate::nnef::ast::{GraphDecl, Ident};
 use crate::nnef::check::Checked;
 use crate::nnef::document::Document;
 use crate::nnef::migrate::Blocked;
 use crate::nnef::{check, migrate};
-use crate::options::Options;
+use crate::options::{Lower, Options};
 use crate::source::Location;
 
 /// A flat graph, and the warnings of its expansion.
@@ -43,6 +43,7 @@ pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion
                 continue;
             }
             Ok((flat, blocked)) if !diagnostics.has_errors() && blocked.is_empty() => {
+                errors_of_kept(document, options, &flat)?;
                 return Ok(Expansion { graph: flat, diagnostics });
             }
             Ok((_, blocked)) => blocked.into_iter().for_each(|blocked| diagnostics.report(blocked.diagnostic)),
@@ -53,6 +54,19 @@ pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion
         }
         return Err(diagnostics);
     }
+}
+
+/// Refuses under `--strict` what a reader of the output finds when it expands the fragments that are kept with their bodies.
+fn errors_of_kept(document: &Document, options: &Options, flat: &Graph) -> Result<(), Diagnostics> {
+    let is_copied = |fragment: &KeptFragment| matches!(fragment, KeptFragment::Verbatim(_));
+    if !options.strict
+        || options.lower == Lower::Custom && options.keep.is_empty()
+        || !flat.fragments.iter().any(is_copied)
+    {
+        return Ok(());
+    }
+    let options = Options { lower: Lower::Custom, keep: Vec::new(), ..options.clone() };
+    expand(document, &options).map(drop)
 }
 
 /// The errors of a document that cannot be expanded because it has syntax errors or no graph.
@@ -138,7 +152,16 @@ fn finish(
     graph.finish_names();
     datatypes::check(checked, &mut graph, diagnostics);
     constants::convert(&mut graph, checked.words.value, diagnostics);
+    if options.strict {
+        // The printed bodies that have such windows violate a rule; the text that is written does not.
+        windows::complete(&mut graph);
+    }
     kept::keep(checked, &units, &mut graph, options, diagnostics).map_err(stopped)?;
+    for fragment in &graph.fragments {
+        if let KeptFragment::Flat(_, body) = fragment {
+            rules::check(checked, body, diagnostics);
+        }
+    }
     let mut blocked = Vec::new();
     if options.migrate && graph.dialect == Dialect::Draft {
         migrate::fragments(&graph, document, diagnostics);

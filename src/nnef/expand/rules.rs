@@ -142,7 +142,7 @@ fn non_finite(check: &mut RuleCheck) {
         if let Some(value) = values.filter_map(non_finite_in).next() {
             let (value, name) = (scalar_text(value), graph.operation_name(operation));
             let message = format!("an argument of `{name}` is computed as {value}, which has no literal");
-            check.report(operation, Code::NonFiniteLiteral, message);
+            check.report(operation, Code::NonFiniteValue, message);
         }
     }
 }

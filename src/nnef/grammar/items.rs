@@ -265,7 +265,21 @@ impl ParserRun<'_> {
             let name = self.state.ident(0).name;
             self.module.broken.push(name);
         }
-        (None, end)
+        (None, if self.is_for_bracket(end) { self.next_item(end) } else { end })
+    }
+
+    /// Whether the brace that ends a header stands for a bracket in it: more than another item follows its counterpart.
+    fn is_for_bracket(&self, open: usize) -> bool {
+        if self.kind(open) != Some(TokenKind::LBrace) {
+            return false;
+        }
+        let closing =
+            |at: &usize| matches!(self.kinds()[*at], TokenKind::LBrace | TokenKind::RBrace | TokenKind::Semicolon);
+        let close = (open + 1..self.kinds().len()).find(closing);
+        close.is_some_and(|close| {
+            let after = self.kind(close + 1);
+            self.kind(close) == Some(TokenKind::RBrace) && after.is_some() && self.part(close + 1).is_none()
+        })
     }
 
     /// `<graph-definition> ::= <graph-declaration> <body>`
@@ -275,6 +289,9 @@ impl ParserRun<'_> {
             Ok(head) => Some(head),
             Err(problem) => {
                 self.explain_header(start, end, &problem);
+                if self.is_for_bracket(end) {
+                    return self.next_item(end);
+                }
                 None
             }
         };

@@ -184,7 +184,10 @@ impl<'s> ParserRun<'s> {
                     return at;
                 }
             }
-            let end = self.statement_end(at);
+            let mut end = self.statement_end(at);
+            while self.is_within(at, end) {
+                end = self.statement_end(end + 1);
+            }
             self.statement(at, end, body);
             at = end + usize::from(self.kind(end) == Some(TokenKind::Semicolon));
         }
@@ -232,11 +235,21 @@ impl<'s> ParserRun<'s> {
         }
     }
 
+    /// Whether a semicolon is one in brackets, instead of a comma: the statement goes on in its line.
+    fn is_within(&self, start: usize, end: usize) -> bool {
+        self.kind(end) == Some(TokenKind::Semicolon)
+            && self.kind(end + 1).is_some_and(|next| next != TokenKind::RBrace)
+            && !self.starts_line(end + 1)
+            && self.enclosing(start, end).is_some()
+            && !self.assigns(end + 1)
+    }
+
     /// Keeps the names that a statement with an error assigns, so that they are not reported as undefined.
     fn keep_target(&mut self, start: usize, end: usize, body: &mut Body) {
-        let first = |kind: TokenKind| (start..end).find(|at| self.kinds()[*at] == kind);
-        // `==` can be written for `=`.
-        let Some(equals) = first(TokenKind::Assign).or_else(|| first(TokenKind::EqEq)) else { return };
+        // A comparison can be written for `=`.
+        use TokenKind::{Assign, EqEq, Ge, Le, NotEq};
+        let is_equals = |at: &usize| matches!(self.kinds()[*at], Assign | EqEq | NotEq | Le | Ge);
+        let Some(equals) = (start..end).find(is_equals) else { return };
         let span = self.range(start, end - 1);
         let at = self.span(equals + 1);
         for token in start..equals {

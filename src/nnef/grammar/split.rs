@@ -110,11 +110,19 @@ impl ParserRun<'_> {
     /// follow.
     pub(super) fn statement_starts(&self, at: usize) -> bool {
         let behind = at.checked_sub(1).and_then(|before| self.kind(before));
-        behind.is_some_and(TokenKind::ends_expression) && self.assigns(at)
+        behind.is_some_and(TokenKind::ends_expression) && (self.assigns(at) || self.compares(at))
+    }
+
+    /// Whether a name that begins a line is compared: two operands do not follow each other, so that it is assigned by the
+    /// wrong operator.
+    fn compares(&self, at: usize) -> bool {
+        use TokenKind::{EqEq, Ge, Ident, Le, NotEq};
+        let [name, operator] = [at, at + 1].map(|at| self.kind(at));
+        name == Some(Ident) && matches!(operator, Some(EqEq | NotEq | Le | Ge)) && self.starts_line(at)
     }
 
     /// Whether left sides followed by `=` start here.
-    fn assigns(&self, mut at: usize) -> bool {
+    pub(super) fn assigns(&self, mut at: usize) -> bool {
         let mut depth = 0usize;
         let mut operand = false;
         while let Some(kind) = self.kind(at) {

@@ -108,7 +108,7 @@ fn operands(call: &mut TranslatedCall) -> Translation<ConvolutionOperands> {
 fn axes(call: &TranslatedCall, of: &ConvolutionOperands, up: bool) -> Translation<Vec<Axis>> {
     match of.flat {
         true => Ok(vec![Axis { size: 1, stride: 1, dilation: 1, pads: Some((0, 0)), extent: Some(1) }]),
-        false => windows(call, &of.size, &of.inner, up),
+        false => windows(call, &of.size, &of.inner, (up, false)),
     }
 }
 

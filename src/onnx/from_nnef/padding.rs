@@ -4,6 +4,7 @@ use super::call::{Refused, TranslatedCall, Translation};
 use super::lists;
 use super::value::{Attributes, KnownExtents, ModelValue, NnefElement, text};
 use crate::graph::border;
+use crate::graph::windows::is_of_space;
 
 /// A border mode; a constant border has a value.
 pub(super) type Border = border::Border<f64>;
@@ -171,9 +172,16 @@ pub(super) fn windows(
     call: &TranslatedCall,
     size: &[i64],
     extents: &[Option<i64>],
-    up: bool,
+    (up, of_space): (bool, bool),
 ) -> Translation<Vec<Axis>> {
-    let (stride, dilation, pads) = (call.ints("stride")?, call.ints("dilation")?, call.pairs("padding")?);
+    let (mut stride, mut dilation, mut pads) = (call.ints("stride")?, call.ints("dilation")?, call.pairs("padding")?);
+    let is_short = |items: usize| of_space && is_of_space(items, extents.len());
+    for items in [&mut stride, &mut dilation].into_iter().filter(|items| is_short(items.len())) {
+        items.splice(0..0, [1; 2]);
+    }
+    if is_short(pads.len()) {
+        pads.splice(0..0, [(0, 0); 2]);
+    }
     let wrong = || unfit(call);
     for length in [stride.len(), dilation.len(), pads.len()] {
         if length != 0 && length != size.len() || size.len() != extents.len() {

@@ -6,15 +6,20 @@ use super::fold::{Folded, by_groups, fold, groups, unfold};
 use super::lists::{before, from, known_at, known_product, product};
 use super::padding::{Axis, Border, border, least, pad, padded_extent, plain_windows, windows};
 use super::value::{Attributes, ModelValue, NnefElement, open};
+use crate::graph::windows::is_of_space;
 use crate::onnx::model::AttributeValue;
 
 /// The operand of a pooling operation with its windows.
 pub(super) fn read(call: &mut TranslatedCall, name: &str, up: bool) -> Translation<(ModelValue, Vec<Axis>)> {
     let value = call.scalars(name)?;
-    let size = call.ints("size")?;
+    let mut size = call.ints("size")?;
     let dims = value.dims.clone().unwrap_or_else(|| open(size.len()));
     let value = ModelValue { dims: Some(dims.clone()), ..value };
-    let axes = windows(call, &size, &dims, up)?;
+    let of_space = is_of_space(size.len(), dims.len());
+    if of_space {
+        size.splice(0..0, [1; 2]);
+    }
+    let axes = windows(call, &size, &dims, (up, of_space))?;
     Ok((value, axes))
 }
 

@@ -35,6 +35,8 @@ class Operation:
 
     def __init__(self, name, dtype, inputs, attributes):
         self.name, self.dtype, self.inputs, self.attributes = name, dtype, inputs, attributes
+        # All operations but sources work item by item.
+        self.shape = attributes["shape"] if "shape" in attributes else max(shapes_of(inputs.values()), default=[], key=len)
 
 
 class Tensor:
@@ -42,6 +44,15 @@ class Tensor:
 
     def __init__(self, operation, index=0):
         self.operation, self.index = operation, index
+
+
+def shapes_of(values):
+    """The shapes of the tensors among values; numbers have none."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value.operation.shape
+        elif isinstance(value, list):
+            yield from shapes_of(value)
 
 
 def items_of(tensor, ty):
@@ -148,7 +159,10 @@ def builtin(name, value):
     if name == "logical":
         return bool(value)
     if name == "string":
-        return value if isinstance(value, str) else str(value).lower()
+        text = value if isinstance(value, str) else str(value).lower()
+        if isinstance(value, float) and "e" in text:
+            raise Unjudged("a scalar with an exponent has several texts")
+        return text
     if name == "scalar":
         if isinstance(value, str) and not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?", value):
             raise Failed("not a scalar")
@@ -307,6 +321,11 @@ class Evaluator:
 
     def eval_call(self, node, frame, inner):
         _, name, _, arguments = node
+        if name == "shape_of":
+            value = self.value(arguments[0][1], frame, inner)
+            shape = list(value.operation.shape) if isinstance(value, Tensor) else []
+            # In the draft, a tensor has batch and channels at least.
+            return shape + [1] * (2 - len(shape)) if self.draft else shape
         if name in BUILTINS:
             return builtin("integer" if name == "extent" else name, self.value(arguments[0][1], frame, inner))
         fragment = self.fragments[name]

@@ -107,15 +107,27 @@ class Generator:
     def call(self, called, depth, element=None):
         """A call of a fragment, whose `?` is `element`."""
         self.loops += 1
-        tensors, attributes = [], []
+        tensors, attributes, is_left_out = [], [], False
+        # Attributes may be given by position in the default mode, where none is left out before them.
+        by_position = not self.draft and not self.strict and self.chance(0.1)
+        by_name = self.chance(0.1)
         for name, ty, default in called.params:
             wanted = ty.replace("?", element) if element else ty
+            if default is not None and self.chance(0.5):
+                by_position, is_left_out = False, True
+                continue
             if "tensor" in ty:
-                tensors.append(self.argument(wanted, depth))
-            elif default is None or self.chance(0.5):
-                value = str(self.random.randrange(4)) if name == called.depth else self.expression(wanted, depth)
-                if wanted in self.constants and self.chance(0.6):
-                    value = self.constants[wanted]
+                text = self.argument(wanted, depth)
+                # After a tensor that is left out, others have names; a name is deprecated, but valid.
+                named = is_left_out or attributes or by_name and self.chance(0.5)
+                (attributes if named else tensors).append("%s = %s" % (name, text) if named else text)
+                continue
+            value = str(self.random.randrange(4)) if name == called.depth else self.expression(wanted, depth)
+            if wanted in self.constants and self.chance(0.6):
+                value = self.constants[wanted]
+            if by_position and not attributes and self.chance(0.7):
+                tensors.append(value)
+            else:
                 attributes.append("%s = %s" % (name, value))
         self.loops -= 1
         self.random.shuffle(attributes)
@@ -149,7 +161,9 @@ class Generator:
     def scalar(self, depth):
         if depth <= 0 or self.chance(0.2):
             return self.pick(["0.5", "1.0", "2.0", "3.25", "1e1", "0.125"])
-        kind = self.random.randrange(8)
+        kind = self.random.randrange(9)
+        if kind == 8:
+            return "scalar('%s')" % self.pick(["1.5", "-2", "30e-1", "7.25", "-0.5", "1,5"])
         a = self.expression("scalar", depth)
         if kind < 5:
             return "(%s %s %s)" % (a, self.pick("+-*/"), self.expression("scalar", depth))
@@ -187,7 +201,7 @@ class Generator:
         if kind == 1:
             return "(%s * %s)" % (self.expression("string", depth), self.index(depth))
         if kind == 2:
-            return "string(%s)" % self.expression(self.pick(["integer", "logical", "string"]), depth)
+            return "string(%s)" % self.expression(self.pick(["integer", "logical", "string", "scalar"]), depth)
         return self.part(self.expression("string", depth), depth)
 
     def part(self, base, depth):
@@ -209,19 +223,22 @@ class Generator:
         if kind == 2:
             return self.part(self.expression(ty, depth), depth)
         if kind == 3 and item == "integer":
+            tensors = self.names(TENSOR)
+            if tensors and not self.strict and self.chance(0.3):
+                return "shape_of(%s)" % self.pick(tensors)
             return "range_of(%s)" % self.expression(self.pick(["integer[]", "string"]), depth)
         if self.loops > 1:
             return "[%s]" % self.expression(item, depth)
         return self.comprehension(item, depth)
 
     def comprehension(self, item, depth):
-        count = 1 if self.draft or self.chance(0.7) else 2
+        count = 1 if self.draft or self.chance(0.7) else self.pick([2, 2, 3])
         base = self.expression(self.pick(["integer[]", "scalar[]"]), depth)
         iterators = []
         for i in range(count):
             ty = self.pick(["integer[]", "scalar[]", "string[]", "integer[]"])
             array = self.expression(ty, depth)
-            if count == 2:
+            if count > 1:
                 # Mostly of the same length.
                 ty, array = ("integer[]", "range_of(%s)" % base) if self.chance(0.6) else (ty, array)
             if array.startswith("[]"):
@@ -318,6 +335,8 @@ class Generator:
         """A fragment, whose text is returned."""
         name = self.name("f")
         params = [(self.name("p"), self.pick(TENSORS), None) for _ in range(self.random.randrange(1, 3))]
+        if self.chance(0.2):
+            params.append((self.name("p"), TENSOR, self.scalar(0)))
         for _ in range(self.random.randrange(3)):
             ty = self.pick(ATTRIBUTES)
             default = self.literal(ty) if self.chance(0.3) else None
@@ -424,9 +443,10 @@ class Generator:
         """A call with names and literals as arguments, as in graphs of the draft."""
         arguments = []
         for name, ty, default in called.params:
+            if default is not None:
+                continue
             if "tensor" not in ty:
-                if default is None:
-                    arguments.append("%s = %s" % (name, self.literal(ty)))
+                arguments.append("%s = %s" % (name, self.literal(ty)))
             elif ty == TRUTHS:
                 arguments.append(self.pick(self.names(TRUTHS) or ["true"]))
             else:
