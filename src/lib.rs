@@ -54,6 +54,7 @@ pub mod input;
 #[cfg(feature = "tensor")]
 mod layout;
 mod library;
+mod live;
 #[cfg(feature = "loops")]
 pub mod loops;
 #[cfg(feature = "lsp")]

@@ -293,7 +293,7 @@ impl Default for Options {
             max_trips: None,
             flat: false,
             max_steps: 200_000_000,
-            max_bytes: 2 << 30,
+            max_bytes: 768 << 20,
         }
     }
 }
@@ -305,7 +305,7 @@ impl Options {
     }
 
     /// Limits for untrusted documents, for example in a service; the other options have their defaults.
-    /// Expanding a document takes at most one or two seconds and a few hundred megabytes.
+    /// A document of less than 1 MB takes at most some two seconds and 256 MiB.
     ///
     /// ```
     /// use nnef_flatten::{Options, expand, parse};
@@ -321,10 +321,10 @@ impl Options {
             max_ops: 200_000,
             max_depth: 10_000,
             max_length: 1_000_000,
-            max_memory: 96 << 20,
+            max_memory: 144 << 20,
             max_text: 8 << 20,
             max_steps: 4_000_000,
-            max_bytes: 96 << 20,
+            max_bytes: 144 << 20,
             ..Options::default()
         }
     }

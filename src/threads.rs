@@ -4,6 +4,8 @@ use std::io;
 use std::panic::resume_unwind;
 use std::thread::{Builder, scope};
 
+use crate::live::{LiveRun, current};
+
 /// The results of two functions that run at the same time, the first one in a thread of its own; one after the other where
 /// there are no threads.
 ///
@@ -15,6 +17,11 @@ pub(crate) fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl Fn
         return Ok((first(), second()));
     }
     scope(|scope| {
+        let run = current();
+        let first = move || {
+            let _run = LiveRun::of(run);
+            first()
+        };
         let started = Builder::new().spawn_scoped(scope, first)?;
         let second = second();
         Ok((started.join().unwrap_or_else(|panic| resume_unwind(panic)), second))

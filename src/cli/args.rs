@@ -81,6 +81,20 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
+    /// The limits, those after the subcommand included.
+    pub(crate) fn limits(&self) -> RunLimits {
+        let later = match &self.command {
+            Some(Command::Check { language, .. }) => &language.limits,
+            Some(Command::Diff(diff)) => &diff.language.limits,
+            Some(Command::Run(run)) => &run.language.limits,
+            Some(Command::Expr(expr)) => &expr.language.limits,
+            Some(Command::Layout(layout)) => &layout.limits,
+            Some(Command::Fmt { limits, .. }) => limits,
+            _ => return self.language.limits.clone(),
+        };
+        self.language.limits.clone().merge(later.clone())
+    }
+
     /// The subcommand as the table of options knows it; none for one that takes no options.
     pub(crate) fn commands(&self) -> Option<Commands> {
         Some(match &self.command {

@@ -4,6 +4,8 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::live::LiveRun;
+
 use super::args::{self, Cli, Command, MessageFormat};
 use super::options::Commands;
 use super::outcome::{Failure, RunResult, Status};
@@ -58,6 +60,8 @@ fn ended(result: RunResult, reporter: &mut Reporter) -> Status {
 }
 
 fn run(mut cli: Cli, reporter: &mut Reporter) -> RunResult {
+    // A server has many documents, each with its own limits.
+    let _run = (cli.commands() != Some(Commands::LSP)).then(|| LiveRun::within(cli.limits().options().max_memory));
     cli.language.all_findings = cli.reporting.message_format.is_complete();
     if cli.commands() == Some(Commands::CHECK) {
         reporter.use_stdout();

@@ -21,7 +21,7 @@ pub(crate) struct RunLimits {
     /// The maximum number of items of an array, and of characters of a string [default: 10000000].
     #[arg(long, value_name = "N")]
     max_length: Option<usize>,
-    /// The maximum memory in use by an expansion, a translation or an evaluation [default: 768MiB].
+    /// The maximum memory in use by all that is done with an input [default: 768MiB].
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_memory: Option<u64>,
     /// The maximum size of a text [default: 2GiB].
@@ -140,8 +140,7 @@ impl RunLimits {
     /// The limits on evaluation.
     pub(crate) fn evaluation(&self) -> eval::Limits {
         let mut limits = self.of(eval::Limits::default(), eval::Limits::untrusted());
-        // An item takes 8 bytes, and lists of indices take half as much beside it.
-        set(&mut limits.max_items, self.max_memory.map(|bytes| bytes / 12));
+        set(&mut limits.max_items, self.max_memory.map(eval::Limits::items_of));
         set(&mut limits.max_items, self.max_items);
         set(&mut limits.max_work, self.max_work);
         limits

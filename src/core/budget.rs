@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::diagnostics::{Code, memory_text, too_many};
+use crate::live::Held;
 
 /// The initial number of instructions, for each operation of the operation limit.
 const FUEL_PER_OPERATION: u64 = 8;
@@ -121,7 +122,7 @@ impl Budget {
             let message = format!("an array or string of {len} items is more than the limit of {limit}");
             return Err(Failure::new(Code::LengthBudget, message).help("raise the limit with --max-length"));
         }
-        if self.meter.live().saturating_add(bytes) > self.limits.max_memory {
+        if !self.meter.live.fits(bytes, self.limits.max_memory) {
             let limit = memory_text(self.limits.max_memory);
             return Err(out_of_memory(format!("arrays and strings take more than {limit} while expanding")));
         }
@@ -164,7 +165,7 @@ impl Budget {
     /// Fails if open calls exceed the limit of depth or memory.
     #[inline]
     pub(super) fn check_calls(&self, open: OpenCalls) -> Outcome<()> {
-        let fits = self.meter.live().saturating_add(open.bytes) <= self.limits.max_memory;
+        let fits = self.meter.live.fits(open.bytes, self.limits.max_memory);
         if open.frames as u64 <= self.limits.max_depth && open.slots < MAX_SLOTS && fits {
             return Ok(());
         }
@@ -188,7 +189,7 @@ impl Budget {
     pub(super) fn check_operations(&self, operations: usize, shapes: usize) -> Outcome<()> {
         if (operations as u64) < self.limits.max_ops {
             let graph = (operations * BYTES_OF_OPERATION).saturating_add(shapes) as u64;
-            if graph.saturating_add(self.meter.live()) <= self.limits.max_memory {
+            if self.meter.live.fits(graph, self.limits.max_memory) {
                 return Ok(());
             }
             let limit = memory_text(self.limits.max_memory);
@@ -202,20 +203,25 @@ impl Budget {
 /// The memory of a step after the expansion, such as a translation, within the same limit.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    meter: Meter,
+    live: Held,
     limit: u64,
 }
 
 impl Memory {
     /// A step that may take as many bytes.
     pub(crate) fn new(limit: u64) -> Self {
-        Memory { meter: Meter::default(), limit }
+        Memory { live: Held::default(), limit }
     }
 
     /// Counts bytes that are in use until the end of the step.
     #[inline]
     pub(crate) fn keep(&self, bytes: u64) {
-        self.meter.keep(bytes);
+        self.live.add(bytes);
+    }
+
+    /// Counts bytes in the limit of the step that are in use anyway, and counted elsewhere.
+    pub(crate) fn lend(&mut self, bytes: u64) {
+        self.limit = self.limit.saturating_sub(bytes);
     }
 
     /// Fails if the step takes more memory than allowed; `what` says what takes it.
@@ -225,7 +231,7 @@ impl Memory {
 
     /// Fails if the step will take more memory than allowed once further bytes are in use.
     pub(crate) fn check_with(&self, more: u64, what: &str) -> Outcome<()> {
-        if self.meter.live().saturating_add(more) <= self.limit {
+        if self.live.fits(more, self.limit) {
             return Ok(());
         }
         Err(out_of_memory(format!("{what} takes more than {}", memory_text(self.limit))))
@@ -246,14 +252,15 @@ pub(super) fn out_of_fuel() -> Box<Failure> {
 /// Counts the bytes of live cells, and all cells that were ever created, read or compared.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    live: Cell<u64>,
+    live: Held,
     work: Cell<u64>,
 }
 
 impl Meter {
     /// The bytes of all live cells.
+    #[cfg(test)]
     pub(crate) fn live(&self) -> u64 {
-        self.live.get()
+        self.live.bytes()
     }
 
     /// The number of cells that were created or read by operations that take time for each cell.
@@ -263,7 +270,7 @@ impl Meter {
 
     /// Counts bytes that live until the end, such as those of the flat graph.
     pub(crate) fn keep(&self, bytes: u64) {
-        self.live.set(self.live.get().saturating_add(bytes));
+        self.live.add(bytes);
     }
 
     /// Counts cells that are read.
@@ -277,6 +284,6 @@ impl Meter {
     }
 
     pub(super) fn remove(&self, bytes: u64) {
-        self.live.set(self.live.get().saturating_sub(bytes));
+        self.live.remove(bytes);
     }
 }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::codes::Code;
 use super::diagnostic::{Diagnostic, Severity};
+use crate::live::Held;
 use crate::source::Location;
 
 /// The most warnings of one code that are kept; the others are counted.
@@ -15,8 +16,9 @@ const WARNINGS_PER_CODE: u32 = 20;
 /// The most errors that are kept; the others are counted.
 const MAX_ERRORS: u32 = 200;
 
-/// The memory for diagnostics if all are kept, which is enough for a million of them; the others are counted.
-const KEPT_BYTES: usize = 512 << 20;
+/// The memory for diagnostics if all are kept, which is enough for a million of them, unless that of the run is full before;
+/// the others are counted.
+const KEPT_BYTES: u64 = 512 << 20;
 
 /// The most messages of one code at one place that are compared with further ones.
 const DIFFERENT: usize = 16;
@@ -51,8 +53,8 @@ pub struct Diagnostics {
     counted: FxHashMap<Code, usize>,
     errors: u32,
     suppressed: usize,
-    /// The memory of those that are kept, if all are.
-    bytes: usize,
+    /// The memory of those that are kept, if all are. In a box, so that results with a list stay small.
+    held: Option<Box<Held>>,
 }
 
 impl Diagnostics {
@@ -101,11 +103,13 @@ impl Diagnostics {
             }
         }
         if self.policy.all {
-            self.bytes = self.bytes.saturating_add(diagnostic.bytes());
-            if self.bytes > KEPT_BYTES {
+            let bytes = diagnostic.bytes() as u64;
+            let held = self.held.get_or_insert_default();
+            if !held.fits(bytes, KEPT_BYTES) {
                 self.suppressed += 1;
                 return;
             }
+            held.add(bytes);
         }
         if in_call {
             let of_place = self.called.get_or_insert_default().entry(place).or_default();

@@ -2,12 +2,11 @@
 
 use std::cell::Cell;
 
-use smallvec::SmallVec;
-
 use super::error::EvalError;
 use crate::diagnostics::{Code, memory_text};
+use crate::live::Held;
+use crate::tensor::MAX_RANK;
 use crate::tensor::usage::Usage;
-use crate::tensor::{MAX_RANK, volume};
 
 /// The limits of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +28,11 @@ impl Limits {
     /// The limits for untrusted graphs, such as those that a service evaluates.
     pub fn untrusted() -> Self {
         Limits { max_items: 12 << 20, max_work: 100_000_000 }
+    }
+
+    /// The items that so many bytes have room for: one takes 8 bytes, and lists of indices take half as much beside it.
+    pub(crate) fn items_of(bytes: u64) -> u64 {
+        bytes / 12
     }
 
     /// These limits for what is computed before anything runs, which takes time that is linear in what is stored: a small
@@ -65,24 +69,34 @@ pub(crate) struct Budget {
 impl Budget {
     /// The budget of a new evaluation.
     pub(crate) fn new(limits: Limits) -> Self {
-        Budget { usage: Usage::new(limits.max_work, limits.max_items), allocated: Cell::new(0) }
+        Budget { usage: Usage::new(limits.max_work, limits.max_items, UNIT), allocated: Cell::new(0) }
+    }
+
+    /// What is stored, which stays in use after the evaluation.
+    pub(crate) fn into_held(self) -> Held {
+        self.usage.into_held()
     }
 
     /// Checks before its allocation that the limits allow a tensor of a shape, and counts the steps of computing
-    /// it. The tensor counts until the end of the operation. Returns the number of its items.
+    /// it. The tensor counts until the end of the operation. Returns the number of its items. Operations have lists and
+    /// loops along single axes, so a tensor without items takes the steps of its other extents, and these have to fit.
     ///
     /// # Errors
     ///
     /// A limit would be exceeded.
     pub(crate) fn room(&self, shape: &[usize]) -> Result<usize, EvalError> {
-        match volume(shape).filter(|&count| self.usage.fits(count as u64)) {
-            Some(count) => {
-                self.work(count as u64)?;
-                self.allocate(count);
-                Ok(count)
-            }
-            None => Err(self.too_large(&format!("a tensor of shape {}", shown(shape)))),
-        }
+        let is_empty = shape.contains(&0);
+        let others = shape.iter().filter(|extent| **extent != 0);
+        let places = others.copied().try_fold(1, usize::checked_mul);
+        let Some(places) = places.filter(|&places| self.usage.fits(places as u64)) else {
+            let of = if is_empty { "the indices of a tensor" } else { "a tensor" };
+            let more = places.map_or(u64::MAX, |places| places as u64);
+            return Err(self.too_large(more, &format!("{of} of shape {}", shown(shape))));
+        };
+        self.work(places as u64)?;
+        let count = if is_empty { 0 } else { places };
+        self.allocate(count);
+        Ok(count)
     }
 
     /// Checks before its allocation that the limits allow memory beside that of tensors of numbers, in units of 8 bytes,
@@ -93,7 +107,7 @@ impl Budget {
     /// A limit would be exceeded.
     pub(crate) fn memory(&self, units: usize, what: &str) -> Result<(), EvalError> {
         if !self.usage.fits(units as u64) {
-            return Err(self.too_large(what));
+            return Err(self.too_large(units as u64, what));
         }
         self.work(units as u64)?;
         self.allocate(units);
@@ -101,28 +115,21 @@ impl Budget {
     }
 
     #[cold]
-    fn too_large(&self, what: &str) -> EvalError {
-        let limit = memory_text(self.usage.max_alive.saturating_mul(UNIT));
+    fn too_large(&self, more: u64, what: &str) -> EvalError {
+        let limit = memory_text(self.usage.exceeded(more));
         let message = format!("{what} would exceed the limit of {limit} of memory; raise it with --max-memory");
         EvalError::new(Code::EvalMemory, message)
     }
 
-    /// [`Self::room`] for a shape whose lists of indices are bounded, too: those of a tensor without items may be long.
+    /// [`Self::room`] for a shape whose number of axes is bounded, too.
     ///
     /// # Errors
     ///
     /// A limit would be exceeded, or there are too many axes.
     pub(crate) fn extents(&self, shape: &[usize]) -> Result<usize, EvalError> {
-        let others: SmallVec<[usize; 8]> = shape.iter().copied().filter(|&extent| extent != 0).collect();
-        let fits = volume(&others).is_some_and(|count| count as u64 <= self.usage.max_alive);
-        let shape_rank = shape.len();
-        if shape_rank > MAX_RANK || !fits {
-            let shape = shown(shape);
-            if shape_rank > MAX_RANK {
-                let message = format!("a tensor of shape {shape} has more than {MAX_RANK} axes");
-                return Err(EvalError::new(Code::EvalMemory, message));
-            }
-            return Err(self.too_large(&format!("the indices of a tensor of shape {shape}")));
+        if shape.len() > MAX_RANK {
+            let message = format!("a tensor of shape {} has more than {MAX_RANK} axes", shown(shape));
+            return Err(EvalError::new(Code::EvalMemory, message));
         }
         self.room(shape)
     }
@@ -202,6 +209,9 @@ mod tests {
         assert_eq!(budget.operation(|| budget.room(&[2, 5])).unwrap(), 10);
         assert_eq!(budget.room(&[11]).unwrap_err().code, Code::EvalMemory);
         assert_eq!(budget.room(&[usize::MAX, usize::MAX]).unwrap_err().code, Code::EvalMemory);
+        // What has no items has indices.
+        assert_eq!(budget.operation(|| budget.room(&[0, 9])).unwrap(), 0);
+        assert_eq!(budget.room(&[0, 11]).unwrap_err().code, Code::EvalMemory);
         budget.hold(8);
         assert!(budget.room(&[3]).is_err());
         budget.release(8);

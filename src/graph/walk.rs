@@ -68,6 +68,11 @@ impl Graph {
             + self.packed.bytes()) as u64
     }
 
+    /// Counts its bytes in the memory of the run, until it is dropped or counted again.
+    pub(crate) fn count_memory(&self) {
+        self.held.set(self.bytes());
+    }
+
     /// The operation that produces a tensor; none for an input of a kept fragment.
     pub fn producer(&self, tensor: TensorId) -> Option<&Operation> {
         self.operations.get(self.tensors[tensor.index()].producer?.index())

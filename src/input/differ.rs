@@ -51,6 +51,7 @@ impl Input {
     ///
     /// An input is refused, its data cannot be read, or it has no translation.
     pub fn diff(self, other: Input) -> Result<(Difference, [Findings; 2]), Refusal> {
+        let _run = self.settings.run();
         let wanted = DiffDetails::default();
         let (difference, inputs) = differ([("a".to_owned(), self), ("b".to_owned(), other)], wanted)?;
         Ok((difference, inputs.map(|input| input.findings)))

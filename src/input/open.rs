@@ -205,6 +205,7 @@ impl Input {
     ///
     /// Files that belong to the input cannot be read. What is wrong with the input is among the findings.
     pub fn check(self) -> Result<Findings, Refusal> {
+        let _run = self.settings.run();
         // What no output needs is checked, too.
         self.source.check(&self.settings.with(|options| options.keep_unused = true))
     }
@@ -216,6 +217,7 @@ impl Input {
     ///
     /// The input is refused, or files that belong to it cannot be read.
     pub fn flatten(self) -> Result<(Graph, Findings), Refusal> {
+        let _run = self.settings.run();
         let own = self.notation.dialect.filter(|_| !self.settings.options.migrate);
         let other = || write::Notation::named(self.notation.output).unwrap_or(&write::NOTATIONS[0]);
         let to = own.map_or_else(other, write::Notation::of_dialect);
@@ -234,6 +236,7 @@ impl Input {
     ///
     /// Those of [`Input::flatten`].
     pub fn graph(self) -> Result<(Graph, Findings), Refusal> {
+        let _run = self.settings.run();
         self.source.graph(&self.settings)?.passed(&self.settings).and_then(accepted)
     }
 
@@ -255,6 +258,7 @@ impl Input {
     ///
     /// The input is refused, or its data cannot be read; a value is missing or does not fit.
     pub fn evaluate(self, inputs: &[(String, Tensor)]) -> Result<(Vec<(String, Tensor)>, Findings), Refusal> {
+        let _run = self.settings.run();
         let settings = self.settings;
         let mut flat = match self.source.evaluable(&settings)? {
             Evaluable::Network(networks, found) => {
@@ -300,6 +304,7 @@ impl Input {
     ///
     /// The input is refused, the notation cannot express it, or writing failed.
     pub fn print(self, to: &str, out: &mut dyn Write) -> Result<Findings, Refusal> {
+        let _run = self.settings.run();
         let Some(to) = write::Notation::named(to) else {
             return Err(Refusal::Unfit(format!("there is no output notation `{to}`")));
         };
@@ -348,6 +353,7 @@ impl Input {
     ///
     /// The input is refused, or writing failed.
     pub fn statistics(self, out: &mut dyn Write) -> Result<Findings, Refusal> {
+        let _run = self.settings.run();
         let to = write::Notation::of_graphs();
         let settings = Settings { counted: true, ..self.settings };
         let Flat { backing, result } = self.source.flatten(to, &settings)?.passed(&settings)?;

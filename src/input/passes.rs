@@ -114,6 +114,7 @@ impl Flat {
             if settings.passes.annotate {
                 graph.annotate(self.backing.sources());
             }
+            graph.count_memory();
         }
         Ok(self)
     }

@@ -1,5 +1,6 @@
 //! What applies to all verbs of an input: the options, and the limits on its data.
 
+use crate::live::LiveRun;
 use crate::onnx::text::Production;
 use crate::options::Profile;
 use crate::tensor::Tensor;
@@ -50,10 +51,11 @@ pub(crate) struct Passes {
 impl Settings {
     /// The settings with the limits that belong to the profile of options.
     pub(crate) fn new(options: &Options) -> Self {
-        let (mut model, evaluation) = match options.internal.profile {
+        let (mut model, mut evaluation) = match options.internal.profile {
             Profile::Trusted => (model::Limits::default(), eval::Limits::default()),
             Profile::Untrusted => (model::Limits::untrusted(), eval::Limits::untrusted()),
         };
+        evaluation.max_items = evaluation.max_items.min(eval::Limits::items_of(options.max_memory));
         model.graph = model.graph.min(options.max_text);
         model.text = model.text.min(options.max_text);
         Settings {
@@ -69,6 +71,11 @@ impl Settings {
             bound: Vec::new(),
             passes: Passes::default(),
         }
+    }
+
+    /// Counts the memory of what follows together, within the limit of the options.
+    pub(crate) fn run(&self) -> LiveRun {
+        LiveRun::within(self.options.max_memory)
     }
 
     /// The same settings with other options.

@@ -73,6 +73,9 @@ pub(crate) struct Flat {
 
 impl Flat {
     pub(super) fn new(backing: impl Backing + 'static, result: Expanded) -> Self {
+        if let Ok((graph, _)) = &result {
+            graph.count_memory();
+        }
         Flat { backing: Box::new(backing), result }
     }
 }

@@ -22,6 +22,7 @@ use super::to_nnef::{self, NnefVariables};
 use super::view::{self, ModelConstants, ViewTypes};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, memory_text};
 use crate::eval::{Limits, Quantizations};
+use crate::live::Held;
 use crate::options::Profile;
 use crate::parts::{KERNELS, TRANSLATION};
 use crate::sink::ByteSink;
@@ -67,6 +68,8 @@ pub struct Document {
     pub(super) folder: Option<PathBuf>,
     /// Whether the model passed the checks of its structure: then writers rely on it.
     sound: bool,
+    /// The memory of its nodes once they are expanded, and that of constants that were computed.
+    held: [Held; 2],
 }
 
 impl Document {
@@ -82,6 +85,11 @@ impl Document {
         Self::parse_part(sources, file, Production::Model, options)
     }
 
+    /// A document that was read, and is not yet checked.
+    fn read(parsed: ParsedText, file: FileId, places: Places) -> Document {
+        Document { parsed, file, places, folder: None, sound: false, held: Default::default() }
+    }
+
     /// Reads a text of these sources.
     pub(crate) fn parse_part(
         sources: &Sources,
@@ -90,7 +98,7 @@ impl Document {
         options: &Options,
     ) -> (Option<Document>, Diagnostics) {
         let (parsed, diagnostics) = text::parse(file, sources.file(file).text(), production, options.policy());
-        (parsed.map(|parsed| Document { parsed, file, places: Places::Text, folder: None, sound: false }), diagnostics)
+        (parsed.map(|parsed| Document::read(parsed, file, Places::Text)), diagnostics)
     }
 
     /// Reads a model of these sources, with the places of all names in its text.
@@ -102,11 +110,7 @@ impl Document {
     ) -> (Option<Document>, Diagnostics, text::TextMarks) {
         let text = sources.file(file).text();
         let (parsed, diagnostics, marks) = text::parse_marked(file, text, options.strict);
-        (
-            parsed.map(|parsed| Document { parsed, file, places: Places::Text, folder: None, sound: false }),
-            diagnostics,
-            marks,
-        )
+        (parsed.map(|parsed| Document::read(parsed, file, Places::Text)), diagnostics, marks)
     }
 
     /// Reads a model from protobuf. Messages refer to the file by `name`. Returns a document if there are no
@@ -138,10 +142,7 @@ impl Document {
                     diagnostics.report(Diagnostic::new(Code::OnnxNotUtf8, Self::nowhere(file), message));
                 }
                 let parsed = ParsedText::Model(Box::new(model));
-                (
-                    Some(Document { parsed, file, places: Places::Fields(contents), folder: None, sound: false }),
-                    diagnostics,
-                )
+                (Some(Document::read(parsed, file, Places::Fields(contents))), diagnostics)
             }
             Err(error) => {
                 let WireError { message, at } = *error;
@@ -201,6 +202,7 @@ impl Document {
             places: Places::Fields(Contents::from(Bytes::new())),
             folder: None,
             sound: true,
+            held: Default::default(),
         }
     }
 
@@ -230,9 +232,9 @@ impl Document {
 
     /// The same document once more.
     pub(crate) fn copy(&self) -> Document {
-        let Document { parsed, file, places, folder, sound } = self;
+        let Document { parsed, file, places, folder, sound, held } = self;
         let (parsed, places, folder) = (parsed.clone(), places.clone(), folder.clone());
-        Document { parsed, file: *file, places, folder, sound: *sound }
+        Document { parsed, file: *file, places, folder, sound: *sound, held: held.clone() }
     }
 
     /// The model; none for a part of a model.
@@ -382,9 +384,14 @@ impl Document {
         }
         let stores = Stores::new(self.folder.as_deref());
         let limits = limits.folding(self.stored_bytes());
-        self.expanded(options, |model, functions, places| {
-            edit::fold(model, functions, places, (&stores, limits), options)
-        })
+        let mut constants = Held::default();
+        let found = self.expanded(options, |model, functions, places| {
+            let (found, held) = edit::fold(model, functions, places, (&stores, limits), options)?;
+            constants = held;
+            Ok(found)
+        });
+        self.held[1] = constants;
+        found
     }
 
     /// Translates a model to a flat graph of NNEF, with the data of its variables. The model is expanded and folded for
@@ -409,11 +416,13 @@ impl Document {
             found.report(Diagnostic::new(Code::OnnxModel, Self::nowhere(self.file), message));
             return Err(found);
         };
+        self.held[0].set(0);
         to_nnef::lower_compounds(model, options).map_err(|refused| {
             let mut found = Diagnostics::of(options.policy());
             refused.into_iter().for_each(|refused| refused.report(self.file, &self.places, &mut found));
             found
         })?;
+        self.held[0].set(edit::memory(model));
         let stores = Stores::new(self.folder.as_deref());
         let places = (self.file, &self.places);
         let (graph, variables, warnings) = to_nnef::convert(model, places, (&stores, limits), options)?;
@@ -428,6 +437,8 @@ impl Document {
         expand: impl FnOnce(&mut ModelProto, Functions, (FileId, &Places)) -> Result<Diagnostics, Diagnostics>,
     ) -> Result<Diagnostics, Diagnostics> {
         self.check_external_data(options)?;
+        // Until then the nodes count where they are expanded.
+        self.held[0].set(0);
         let file = self.file;
         let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::of(options.policy())) };
         let (mut found, functions) = check::structure(model, file, &self.places, options)?;
@@ -441,6 +452,7 @@ impl Document {
             edit::declare(model, &declared);
         }
         misfits.into_iter().for_each(|misfit| misfit.report(file, &self.places, &mut found));
+        self.held[0].set(edit::memory(model));
         Ok(found)
     }
 

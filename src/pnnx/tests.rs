@@ -67,7 +67,7 @@ fn operands() -> impl Strategy<Value = Vec<f64>> {
 fn value(expression: &Expression, operands: &[f64]) -> Option<f64> {
     let operands: Vec<Arc<Tensor>> =
         operands.iter().map(|x| Arc::new(Tensor::scalars(&[1], vec![*x]).unwrap())).collect();
-    match expression.evaluate(&operands, &Usage::new(1 << 30, 1 << 30)).ok()? {
+    match expression.evaluate(&operands, &Usage::new(1 << 30, 1 << 30, 8)).ok()? {
         ExpressionValue::Tensor(tensor) => Some(tensor.to_scalars()[0]),
         ExpressionValue::Number(Number::Float(float)) => Some(float),
         ExpressionValue::Number(other) => Some(other.float()),

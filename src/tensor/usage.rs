@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 
-/// Two limits and their current usage. The caller chooses the unit of memory.
+use crate::live::Held;
+
+/// Two limits and their current usage. The caller chooses the unit of memory in bytes.
 #[derive(Debug)]
 pub(crate) struct Usage {
     /// The maximum number of steps.
@@ -12,13 +14,21 @@ pub(crate) struct Usage {
     steps: Cell<u64>,
     /// The steps that the limit allowed.
     allowed: Cell<u64>,
-    alive: Cell<u64>,
+    alive: Held,
+    unit: u64,
 }
 
 impl Usage {
     /// Limits with a usage of 0.
-    pub(crate) fn new(max_steps: u64, max_alive: u64) -> Self {
-        Usage { max_steps, max_alive, steps: Cell::new(0), allowed: Cell::new(0), alive: Cell::new(0) }
+    pub(crate) fn new(max_steps: u64, max_alive: u64, unit: u64) -> Self {
+        let alive = Held::default();
+        alive.allow(max_alive.saturating_mul(unit));
+        Usage { max_steps, max_alive, steps: Cell::new(0), allowed: Cell::new(0), alive, unit }
+    }
+
+    /// The memory in use, which stays so.
+    pub(crate) fn into_held(self) -> Held {
+        self.alive
     }
 
     /// Counts steps, and returns whether the limit allows them.
@@ -38,12 +48,17 @@ impl Usage {
 
     /// Whether the limit allows this much more memory.
     pub(crate) fn fits(&self, more: u64) -> bool {
-        self.alive.get().saturating_add(more) <= self.max_alive
+        self.alive.fits(more.saturating_mul(self.unit), self.max_alive.saturating_mul(self.unit))
+    }
+
+    /// The limit in bytes that does not allow this much more memory: its own, or that of the whole run.
+    pub(crate) fn exceeded(&self, more: u64) -> u64 {
+        self.alive.exceeded(more.saturating_mul(self.unit), self.max_alive.saturating_mul(self.unit))
     }
 
     /// Adds memory to the usage.
     pub(crate) fn hold(&self, more: u64) {
-        self.alive.set(self.alive.get().saturating_add(more));
+        self.alive.add(more.saturating_mul(self.unit));
     }
 
     /// Sets the usage of memory to nothing.
@@ -53,6 +68,6 @@ impl Usage {
 
     /// Subtracts memory from the usage.
     pub(crate) fn release(&self, less: u64) {
-        self.alive.set(self.alive.get().saturating_sub(less));
+        self.alive.remove(less.saturating_mul(self.unit));
     }
 }

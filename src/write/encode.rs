@@ -149,8 +149,8 @@ impl Encode {
     /// Refuses graphs whose PNNX file would take more memory than allowed: its lines are made before they are written,
     /// with the names of their operands and results several times.
     fn fits_pnnx(&self, graph: &Graph) -> Result<(), Diagnostics> {
-        let memory = Memory::new(self.memory);
-        memory.keep(graph.bytes());
+        let mut memory = Memory::new(self.memory);
+        memory.lend(graph.bytes());
         let lengths = graph.names.lengths(&graph.symbols);
         let length = |tensor| lengths.get(graph.name_of(tensor).index()).map_or(0, |length| u64::from(*length));
         for operation in graph.operations() {

@@ -8,6 +8,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use cpu_time::ThreadTime;
+use nnef_flatten::input::Refusal;
+use nnef_flatten::tensor::Tensor;
+use nnef_flatten::{Options, open};
+
 use crate::common::HEADER;
 use crate::common::command::fast;
 use crate::common::measured::measured;
@@ -139,4 +144,58 @@ fn operations_stay_within_the_memory_of_the_options() {
         workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
     });
     assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+#[test]
+fn the_stages_of_a_run_share_its_memory() {
+    let options = Options::default().with(|options| options.max_memory = 24 << 20);
+    let x = [("x".to_owned(), Tensor::scalars(&[1], vec![1.0]).unwrap())];
+    // Operations of the flat graph, and items of its evaluation.
+    let run = |depth: usize, items: usize| {
+        let constant = format!("c = constant(shape = [{items}], value = [1.0]); s = sum_reduce(c, axes = [0]);");
+        let text = document(&doubled("relu(x)", depth), "[1]", &format!("{constant} t = f{depth}(x); y = t + s;"));
+        open(("graph.nnef", text), &options).unwrap().evaluate(&x).map(drop).map_err(|refusal| refusal.to_string())
+    };
+    assert_eq!(run(17, 10), Ok(()));
+    assert_eq!(run(2, 1_900_000), Ok(()));
+    let refused = run(17, 1_900_000).unwrap_err();
+    assert!(refused.contains("E0827") && refused.contains("--max-memory"), "{refused}");
+    // What a run had is free for the next one.
+    assert_eq!(run(17, 10), Ok(()));
+}
+
+/// Operators with loops or lists along the axes of `x`, and the extents of `x`, where `N` is large.
+const EMPTY: &[(&str, &str)] = &[
+    ("Resize <mode = \"linear\"> (x, , , n)", "0, 1, 4"),
+    ("Resize <mode = \"cubic\"> (x, , , n)", "0, 1, 4"),
+    ("Resize <mode = \"nearest\"> (x, , , n)", "0, 1, 4"),
+    ("Unique <axis = 0> (x)", "N, 0"),
+    ("Expand (x, n)", "0, 1, 1"),
+    ("Concat <axis = 0> (x, x)", "N, 0"),
+    ("Scan <num_scan_inputs = 1, body = b (float[0] i) => (float[0] o) { o = Relu (i) }> (x)", "N, 0"),
+    ("MatMul (x, x)", "N, 0, 0"),
+    ("Det (x)", "N, 0, 0"),
+    ("DFT (x)", "0, N, 1"),
+    ("Hardmax <axis = 0> (x)", "N, 0"),
+];
+
+#[test]
+fn tensors_without_items_take_the_steps_of_their_extents() {
+    for (call, extents) in EMPTY {
+        for large in [1u64 << 27, 1 << 40, 1 << 62] {
+            let rank = extents.split(',').count();
+            let extents = extents.replace('N', &large.to_string());
+            let known = format!("int64[{rank}] s = {{{extents}}}, int64[3] n = {{0, 1, {large}}}");
+            let nodes = format!("x = ConstantOfShape (s) z = {call} y = ReduceSum <keepdims = 0> (z)");
+            let text =
+                format!("<ir_version: 11, opset_import: [\"\": 23]>\ng () => (float y)\n<{known}>\n{{ {nodes} }}\n");
+            let opened = || open(("empty.onnxtxt", text.as_str()), &Options::untrusted()).unwrap();
+            let start = ThreadTime::now();
+            let _ = opened().fold(true).print("onnx", &mut std::io::sink());
+            let _ = opened().print("nnef", &mut std::io::sink());
+            let ended: Result<_, Refusal> = opened().evaluate(&[]);
+            let took = start.elapsed();
+            assert!(took.as_secs() < 2, "{call}, {large}: {took:?}, {:?}", ended.err());
+        }
+    }
 }

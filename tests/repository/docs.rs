@@ -1,7 +1,7 @@
 //! Checks of the documentation: commands give the output shown, and tables agree with the code.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use nnef_flatten::diagnostics::{Code, Severity};
@@ -34,6 +34,14 @@ fn every_rule_has_a_row_with_its_codes() {
     for path in rows.iter().flat_map(|row| row[3].split(", ")) {
         assert!(source.join(path.trim_matches('`')).exists(), "no module {path}");
     }
+}
+
+#[test]
+fn every_code_is_listed_with_the_rules() {
+    let page = page("docs/rules.md");
+    let listed: BTreeSet<&str> = page.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let missing: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).filter(|code| !listed.contains(code)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 pub mod dat;
 pub mod eval;
 pub mod expression;
+pub mod extents;
 pub mod flat;
 pub mod law;
 pub mod layout;
@@ -31,6 +32,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("dat", dat::target),
     ("eval", eval::target),
     ("expression", expression::target),
+    ("extents", extents::target),
     ("flat", flat::target),
     ("law", law::target),
     ("layout", layout::target),

@@ -47,7 +47,7 @@ impl Asked {
             (None, None) => sources.add("<expression>", ""),
         };
         let limits = language.limits.evaluation();
-        let usage = Usage::new(limits.max_work, limits.max_items);
+        let usage = Usage::new(limits.max_work, limits.max_items, 8);
         let sets = arguments.inputs.as_deref().map(|path| operands(path, arguments, language)).transpose()?;
         Ok(Asked { sources, file, language: language.clone(), options, usage, sets, batch: arguments.batch.is_some() })
     }

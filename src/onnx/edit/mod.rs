@@ -23,5 +23,5 @@ pub(super) use format::raise;
 pub(super) use given::{bind, set_shapes};
 pub(super) use outline::outline;
 pub(crate) use pure::is_function;
-pub(super) use rounds::{fold, unroll};
+pub(super) use rounds::{fold, memory, unroll};
 pub(super) use share::share;

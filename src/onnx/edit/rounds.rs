@@ -6,8 +6,9 @@ use super::unused;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::eval::{Budget, Limits};
+use crate::live::Held;
 use crate::onnx::inline::{Functions, each_node, expand, expand_control, is_control};
-use crate::onnx::model::ModelProto;
+use crate::onnx::model::{ModelProto, ValueInfo};
 use crate::onnx::places::Places;
 use crate::onnx::run::Stores;
 use crate::source::{FileId, Location, Span};
@@ -15,7 +16,8 @@ use crate::source::{FileId, Location, Span};
 /// The number of rounds after which folding ends: each one resolves a condition that the result of another one decides.
 const ROUNDS: usize = 100;
 
-/// Expands a model, given its functions, and computes what is known, and removes what is no longer needed. Returns warnings.
+/// Expands a model, given its functions, and computes what is known, and removes what is no longer needed. Returns warnings,
+/// and the memory of constants.
 ///
 /// # Errors
 ///
@@ -26,7 +28,7 @@ pub(crate) fn fold(
     places: (FileId, &Places),
     folding: (&Stores, Limits),
     options: &Options,
-) -> Result<Diagnostics, Diagnostics> {
+) -> Result<(Diagnostics, Held), Diagnostics> {
     decided(model, functions, places, (Folded::Replaced, folding), options)
 }
 
@@ -43,7 +45,7 @@ pub(crate) fn unroll(
     folding: (&Stores, Limits),
     options: &Options,
 ) -> Result<Diagnostics, Diagnostics> {
-    decided(model, functions, places, (Folded::Noted, folding), options)
+    decided(model, functions, places, (Folded::Noted, folding), options).map(|(found, _)| found)
 }
 
 fn decided(
@@ -52,7 +54,7 @@ fn decided(
     (file, places): (FileId, &Places),
     (folded, (stores, limits)): (Folded, (&Stores, Limits)),
     options: &Options,
-) -> Result<Diagnostics, Diagnostics> {
+) -> Result<(Diagnostics, Held), Diagnostics> {
     // Loops that stay are told about in the end, when all that can be known is. Until then no bound stands for a number of
     // trips that may become known.
     let early = options.clone().with(|options| {
@@ -76,7 +78,15 @@ fn decided(
     let last = options.clone().with(|options| options.internal.is_folded = true);
     found.extend(expand_control(model, file, places, &last)?.0);
     model.graph.iter_mut().for_each(fold::forget);
-    Ok(found)
+    Ok((found, budget.into_held()))
+}
+
+/// The bytes of the nodes of a model, and of the types of its values.
+pub(crate) fn memory(model: &ModelProto) -> u64 {
+    let Some(graph) = &model.graph else { return 0 };
+    let mut bytes: usize = graph.value_info.iter().map(|value| size_of::<ValueInfo>() + value.heap_bytes()).sum();
+    each_node(&graph.nodes, &mut |node| bytes += node.bytes());
+    bytes as u64
 }
 
 /// Computes what is known and expands the control flow that it decides, until nothing changes.
@@ -90,7 +100,9 @@ fn settled(
         if folded == Folded::Noted && !has_control(model) {
             break;
         }
+        let nodes = Held::of(memory(model));
         let computed = fold::constants(model, folded, folding, options);
+        drop(nodes);
         let (_, expanded) = expand_control(model, file, places, options)?;
         if !computed && !expanded {
             break;

@@ -35,9 +35,9 @@ fn convert(
         let refused = Refused::meaning("only graphs of NNEF 1.0 have a counterpart in ONNX");
         return Err(found.refused(graph.operations.first(), refused).reported(strict));
     }
-    let memory = Memory::new(memory);
+    let mut memory = Memory::new(memory);
     // Nearly every operation becomes at least a node, which has the names of its operands and results when it is written.
-    memory.keep(graph.bytes());
+    memory.lend(graph.bytes());
     let nodes = (graph.operations.len() as u64).saturating_mul(emit::NODE as u64).saturating_mul(2);
     if let Err(failure) = memory.check_with(nodes, WHAT) {
         return Err(found.refused(graph.operations.first(), Refused::memory(&failure)).reported(strict));

@@ -3,6 +3,7 @@
 use super::facts::ValueType;
 use crate::Options;
 use crate::graph::dims::Dim;
+use crate::live::Held;
 use crate::onnx::inline::each_node;
 use crate::onnx::model::ModelProto;
 
@@ -29,13 +30,23 @@ pub(super) struct InferBudget {
     pub(super) refused: u64,
     /// The number of bytes of extents and items that may still be made, and all bytes that are taken.
     bytes: u64,
-    used: u64,
+    used: Held,
+    /// The most bytes of a run.
+    max_memory: u64,
 }
 
 impl InferBudget {
     pub(super) fn new(options: &Options) -> InferBudget {
         let (visits, bytes) = (VISITS.min(options.max_ops), options.max_memory / 4);
-        InferBudget { visits, is_complete: false, depth: options.max_depth, refused: 0, bytes, used: 0 }
+        InferBudget {
+            visits,
+            is_complete: false,
+            depth: options.max_depth,
+            refused: 0,
+            bytes,
+            used: Held::default(),
+            max_memory: options.max_memory,
+        }
     }
 
     /// Counts a visit of a node.
@@ -66,15 +77,15 @@ impl InferBudget {
 
     /// Takes the memory of a type. If there is not enough left, its extents and items are forgotten.
     pub(super) fn allows(&mut self, ty: &mut ValueType) -> bool {
-        self.used = self.used.saturating_add(VALUE);
+        self.used.add(VALUE);
         let ValueType::Tensor(facts) = ty else { return true };
         let lists = [facts.shape.as_ref(), facts.items.as_ref()];
         let cost = |dim: &Dim| if *dim == Dim::Unknown { SYMBOL } else { dim.bytes() as u64 };
         let bytes: u64 = lists.into_iter().flatten().flat_map(|list| list.iter()).map(cost).sum();
-        match self.bytes.checked_sub(bytes) {
+        match self.bytes.checked_sub(bytes).filter(|_| self.used.fits(bytes, self.max_memory)) {
             Some(rest) => {
                 self.bytes = rest;
-                self.used = self.used.saturating_add(bytes);
+                self.used.add(bytes);
                 true
             }
             None => {
@@ -87,6 +98,6 @@ impl InferBudget {
 
     /// The number of bytes that are taken.
     pub(super) fn used(&self) -> u64 {
-        self.used
+        self.used.bytes()
     }
 }

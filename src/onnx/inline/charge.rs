@@ -7,6 +7,7 @@ use super::functions::each_node;
 use crate::Options;
 use crate::diagnostics::{Code, memory_text, too_many};
 use crate::graph::names::NameId;
+use crate::live::Held;
 use crate::onnx::model::{FunctionProto, ModelNames, NodeProto, PartSizes, ValueInfo};
 use crate::progress;
 
@@ -18,7 +19,7 @@ const TYPED: u64 = 500;
 pub(super) struct Charged {
     pub(super) nodes: u64,
     /// The memory of nodes, types, names and calls.
-    pub(super) bytes: u64,
+    held: Held,
     /// The bytes of copies in a file. Payloads are shared in memory, but written once for each copy.
     pub(super) written: u64,
     max_bytes: u64,
@@ -69,13 +70,13 @@ pub(super) struct Mark {
 impl Charged {
     pub(super) fn new(options: &Options) -> Self {
         let of_node = if options.internal.typed { TYPED } else { 0 };
-        Charged { nodes: 0, bytes: 0, written: 0, max_bytes: options.max_memory, of_node, encoding: None }
+        Charged { nodes: 0, held: Held::default(), written: 0, max_bytes: options.max_memory, of_node, encoding: None }
     }
 
     /// Counts a name, whose prefix was counted before.
     #[inline]
     pub(super) fn add_name(&mut self, names: &ModelNames, id: NameId) {
-        self.bytes += NAME;
+        self.held.add(NAME);
         let Some(Encoding { lengths, .. }) = &mut self.encoding else { return };
         lengths.resize(id.index(), 0);
         let prefix = names.values.parent(id).map_or(0, |prefix| lengths.get(prefix.index()).map_or(0, |len| len + 1));
@@ -83,13 +84,14 @@ impl Charged {
     }
 
     pub(super) fn mark(&self) -> Mark {
-        Mark { nodes: self.nodes, bytes: self.bytes, written: self.written }
+        Mark { nodes: self.nodes, bytes: self.held.bytes(), written: self.written }
     }
 
     /// Returns to an earlier state, with fewer names. Returns what was given up, in nodes.
     pub(super) fn undo(&mut self, to: Mark, names: usize) -> u64 {
-        let discarded = self.nodes - to.nodes + (self.bytes - to.bytes) / size_of::<NodeProto>() as u64;
-        (self.nodes, self.bytes, self.written) = (to.nodes, to.bytes, to.written);
+        let discarded = self.nodes - to.nodes + (self.held.bytes() - to.bytes) / size_of::<NodeProto>() as u64;
+        self.held.set(to.bytes);
+        (self.nodes, self.written) = (to.nodes, to.written);
         if let Some(encoding) = &mut self.encoding {
             encoding.lengths.truncate(names);
         }
@@ -101,7 +103,8 @@ impl Expansion<'_> {
     /// Refuses an expansion to too many nodes before anything is copied. Returns the number of nodes, without those of
     /// control flow that is expanded.
     pub(super) fn check_size(&self, nodes: &[NodeProto]) -> Expand<usize> {
-        let Charged { nodes: made, bytes, max_bytes, .. } = self.charged;
+        let Charged { nodes: made, max_bytes, .. } = self.charged;
+        let bytes = self.charged.held.bytes();
         let mut total = Size { nodes: made, calls: self.calls.len() as u64, bytes };
         for node in nodes {
             total.add(self.size_of(node));
@@ -114,7 +117,7 @@ impl Expansion<'_> {
                     NodeFinding::new(Code::StepBudget, node.at, message).help("raise the limit with --max-ops"),
                 ));
             }
-            if total.bytes > max_bytes {
+            if !self.charged.held.fits(total.bytes.saturating_sub(bytes), max_bytes) {
                 return Err(self.too_much_memory(node.at));
             }
         }
@@ -186,11 +189,11 @@ impl Expansion<'_> {
     pub(super) fn charge(&mut self, nodes: u64, bytes: usize, at: u32) -> Expand<()> {
         progress::add(nodes);
         self.charged.nodes += nodes;
-        self.charged.bytes += bytes as u64 + nodes * self.charged.of_node;
+        self.charged.held.add(bytes as u64 + nodes * self.charged.of_node);
         if self.charged.nodes > self.max_ops {
             return Err(self.too_many_nodes(at));
         }
-        if self.charged.bytes > self.charged.max_bytes {
+        if !self.charged.held.fits(0, self.charged.max_bytes) {
             return Err(self.too_much_memory(at));
         }
         Ok(())

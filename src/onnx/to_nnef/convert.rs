@@ -53,7 +53,10 @@ pub(crate) fn convert(
         return Err(found);
     }
     match emit.builder.finish() {
-        Ok(graph) => Ok((graph, emit.variables, found)),
+        Ok(graph) => {
+            emit.variables.count_memory();
+            Ok((graph, emit.variables, found))
+        }
         Err(_) => Err(found),
     }
 }

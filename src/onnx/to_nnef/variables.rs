@@ -5,31 +5,41 @@ use std::sync::Arc;
 
 use super::refusal::{Lowered, NodeRefusal};
 use crate::eval::Variables;
+use crate::live::Held;
 use crate::tensor::{DType, Data, Tensor, TensorError};
 
 /// The data of variables by their labels.
 #[derive(Debug, Default)]
-pub(crate) struct NnefVariables(BTreeMap<String, Arc<Tensor>>);
+pub(crate) struct NnefVariables {
+    tensors: BTreeMap<String, Arc<Tensor>>,
+    /// Their memory.
+    held: Held,
+}
 
 impl NnefVariables {
     pub(super) fn insert(&mut self, label: String, tensor: Arc<Tensor>) {
-        self.0.insert(label, tensor);
+        self.tensors.insert(label, tensor);
+    }
+
+    /// Counts their bytes in the memory of the run.
+    pub(super) fn count_memory(&self) {
+        self.held.set(self.tensors.values().map(|tensor| tensor.bytes()).sum());
     }
 
     /// The tensors by their labels.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Tensor)> {
-        self.0.iter().map(|(label, tensor)| (label.as_str(), &**tensor))
+        self.tensors.iter().map(|(label, tensor)| (label.as_str(), &**tensor))
     }
 
     /// The number of bytes of the data of a variable.
     pub(crate) fn bytes(&self, label: &str) -> Option<u64> {
-        self.0.get(label).map(|tensor| tensor.bytes())
+        self.tensors.get(label).map(|tensor| tensor.bytes())
     }
 }
 
 impl Variables for NnefVariables {
     fn load(&self, label: &str, _: &[usize], _: Option<DType>) -> Result<Option<Tensor>, TensorError> {
-        Ok(self.0.get(label).map(|tensor| Tensor::clone(tensor).widened()))
+        Ok(self.tensors.get(label).map(|tensor| Tensor::clone(tensor).widened()))
     }
 }
 

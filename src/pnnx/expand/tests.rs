@@ -10,7 +10,7 @@ use crate::tensor::usage::Usage;
 fn number(expression: &Expression, operands: &[f64]) -> f64 {
     let operands: Vec<Arc<Tensor>> =
         operands.iter().map(|x| Arc::new(Tensor::scalars(&[1], vec![*x]).unwrap())).collect();
-    match expression.evaluate(&operands, &Usage::new(1 << 20, 1 << 20)) {
+    match expression.evaluate(&operands, &Usage::new(1 << 20, 1 << 20, 8)) {
         Ok(Found::Tensor(tensor)) => tensor.to_scalars()[0],
         other => panic!("{other:?}"),
     }

@@ -1,8 +1,13 @@
 //! Distinct items or slices of a tensor.
 
+use std::ops::Range;
+
 use super::reduce::SortKeys;
 use crate::onnx::run::call::{KernelResult, NodeCall};
 use crate::tensor::Tensor;
+
+/// The units of 8 bytes that a slice takes in the lists of orders, groups and results.
+const UNITS: usize = 9;
 
 /// Distinct items, or slices along an axis: the values, their first indices, the value of each item, and counts.
 pub(in crate::onnx) fn unique(call: &NodeCall) -> KernelResult {
@@ -24,29 +29,32 @@ pub(in crate::onnx) fn unique(call: &NodeCall) -> KernelResult {
         let orders = (0..outer * inner).map(|at| keys.compare(item(a, at), item(b, at)));
         orders.into_iter().find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
     };
+    // A slice takes a place in these lists also where it has no items.
+    call.budget.memory(count.saturating_mul(UNITS), "the slices that are compared")?;
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|a, b| compare(*a, *b));
-    // Groups of equal slices: the first index of each, and how many they are.
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for slice in order {
+    // Groups of equal slices, by their places in that order: slices of a group are in the order of their indices.
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    for (place, slice) in order.iter().enumerate() {
         match groups.last_mut() {
-            Some(group) if compare(group[0], slice).is_eq() => group.push(slice),
-            _ => groups.push(vec![slice]),
+            Some(group) if compare(order[group.start], *slice).is_eq() => group.end = place + 1,
+            _ => groups.push(place..place + 1),
         }
     }
+    let first = |group: &Range<usize>| order[group.start];
     if !sorted {
-        groups.sort_by_key(|group| group[0]);
+        groups.sort_by_key(first);
     }
     let mut inverse = vec![0; count];
     for (i, group) in groups.iter().enumerate() {
-        group.iter().for_each(|slice| inverse[*slice] = i as i64);
+        order[group.clone()].iter().for_each(|slice| inverse[*slice] = i as i64);
     }
     let mut along = x.places();
-    along[axis] = groups.iter().map(|group| Some(group[0])).collect();
+    along[axis] = groups.iter().map(|group| Some(first(group))).collect();
     let list = |items: Vec<i64>| Tensor::integers(&[items.len()], items);
     Ok(vec![
         x.taken(&along, 0.0).into(),
-        list(groups.iter().map(|group| group[0] as i64).collect())?.into(),
+        list(groups.iter().map(|group| first(group) as i64).collect())?.into(),
         list(inverse)?.into(),
         list(groups.iter().map(|group| group.len() as i64).collect())?.into(),
     ])
