@@ -20,7 +20,6 @@ use super::shape_table::ShapeTable;
 use super::shapes::{Items, Shape};
 use super::tensor::Tensor;
 use super::{operators, standard};
-use crate::live::Held;
 use crate::source::Sources;
 use crate::source::names::{Name, Names};
 
@@ -81,8 +80,6 @@ pub struct Graph {
     pub(crate) extensions: Vec<String>,
     /// The fragments that the output keeps.
     pub(crate) fragments: Vec<KeptFragment>,
-    /// Its bytes, once [`Graph::count_memory`] counted them.
-    pub(super) held: Held,
 }
 
 impl Graph {
@@ -109,7 +106,6 @@ impl Graph {
             comments: Vec::new(),
             extensions: Vec::new(),
             fragments: Vec::new(),
-            held: Held::default(),
         }
     }
 

@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::{Key, KindId, Operand, Output, TensorId, Value};
+use crate::live::Held;
 use crate::room::{self, table_id};
 
 /// Set in words that are indices into a table. Numbers of tensors are smaller.
@@ -33,6 +34,8 @@ pub(super) struct Packed {
     /// The results of operations that do not have exactly one result: tensors, or indices into `arrays`.
     results: Vec<TensorId>,
     arrays: Vec<Arc<[TensorId]>>,
+    /// The bytes of the graph, once [`Graph::count_memory`](super::Graph::count_memory) counted them.
+    pub(super) held: Held,
 }
 
 /// A value that is stored in the tables of a graph, to be used as an argument.

@@ -70,7 +70,7 @@ impl Graph {
 
     /// Counts its bytes in the memory of the run, until it is dropped or counted again.
     pub(crate) fn count_memory(&self) {
-        self.held.set(self.bytes());
+        self.packed.held.set(self.bytes());
     }
 
     /// The operation that produces a tensor; none for an input of a kept fragment.

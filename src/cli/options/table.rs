@@ -247,10 +247,13 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[
             of(READ.and(C::DIFF)).on(I::NNEF),
             of(GRAPHS.and(C::DIFF)).on(I::LOOPS),
-            // In NNEF they are always unrolled: a command may say so.
-            of(C::FLATTEN.and(C::CHECK).and(C::DIFF).and(C::FUSE)).on(I::MODELS),
+            of(C::CHECK.and(C::DIFF).and(C::FUSE)).on(I::MODELS),
+            of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
+            // With an option that says how: in NNEF they are always unrolled.
+            of(C::FLATTEN).on(I::MODELS).with(&["max-trips"]),
         ],
     )
+    .held(UNROLLED)
     .because(&[(I::DRAFT.and(LAYERED), NO_LOOPS), (I::LOOPS, "their loops are run")]),
     row(
         "max-trips",
