@@ -22,9 +22,15 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Ledger>>> = const { RefCell::new(None) };
 }
 
-/// The counter of the run that this thread works for, for another thread that helps.
-pub(crate) fn current() -> Option<Arc<Ledger>> {
+fn current() -> Option<Arc<Ledger>> {
     CURRENT.with_borrow(Clone::clone)
+}
+
+/// Counters for two parts of a run that work at the same time. Each has half of what is left: with a counter in common,
+/// whether a part fits would depend on how far the other one is.
+pub(crate) fn halves() -> [Option<Arc<Ledger>>; 2] {
+    let half = current().map(|run| run.limit.load(Relaxed).saturating_sub(run.taken.load(Relaxed)) / 2);
+    [half, half].map(|limit| limit.map(|limit| Arc::new(Ledger { limit: limit.into(), taken: AtomicU64::new(0) })))
 }
 
 /// While it exists, all that its thread counts is counted together.
@@ -178,10 +184,10 @@ mod tests {
         assert!(!Held::default().fits(3 << 20, u64::MAX), "a part of a run has its limit");
         drop((part, copy, second));
         assert!(Held::default().fits(9 << 20, 9 << 20));
-        let ledger = current();
+        let [helper, _] = halves();
         let helper = std::thread::spawn(move || {
-            let _part = LiveRun::of(ledger);
-            Held::default().fits(10 << 20, u64::MAX) && !Held::default().fits(11 << 20, u64::MAX)
+            let _part = LiveRun::of(helper);
+            Held::default().fits(5 << 20, u64::MAX) && !Held::default().fits(6 << 20, u64::MAX)
         });
         assert!(helper.join().unwrap());
         Held::default().allow(12 << 20);

@@ -4,7 +4,7 @@ use std::io;
 use std::panic::resume_unwind;
 use std::thread::{Builder, scope};
 
-use crate::live::{LiveRun, current};
+use crate::live::{LiveRun, halves};
 
 /// The results of two functions that run at the same time, the first one in a thread of its own; one after the other where
 /// there are no threads.
@@ -16,13 +16,14 @@ pub(crate) fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl Fn
     if cfg!(target_family = "wasm") {
         return Ok((first(), second()));
     }
+    let [run, other] = halves();
     scope(|scope| {
-        let run = current();
         let first = move || {
             let _run = LiveRun::of(run);
             first()
         };
         let started = Builder::new().spawn_scoped(scope, first)?;
+        let _run = LiveRun::of(other);
         let second = second();
         Ok((started.join().unwrap_or_else(|panic| resume_unwind(panic)), second))
     })

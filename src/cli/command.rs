@@ -60,7 +60,7 @@ fn ended(result: RunResult, reporter: &mut Reporter) -> Status {
 }
 
 fn run(mut cli: Cli, reporter: &mut Reporter) -> RunResult {
-    // A server has many documents, each with its own limits.
+    // A server has many documents, each a run of its own.
     let _run = (cli.commands() != Some(Commands::LSP)).then(|| LiveRun::within(cli.limits().options().max_memory));
     cli.language.all_findings = cli.reporting.message_format.is_complete();
     if cli.commands() == Some(Commands::CHECK) {

@@ -123,10 +123,15 @@ impl Budget {
             return Err(Failure::new(Code::LengthBudget, message).help("raise the limit with --max-length"));
         }
         if !self.meter.live.fits(bytes, self.limits.max_memory) {
-            let limit = memory_text(self.limits.max_memory);
+            let limit = self.exceeded(bytes);
             return Err(out_of_memory(format!("arrays and strings take more than {limit} while expanding")));
         }
         self.check_work()
+    }
+
+    /// The limit that does not allow further bytes, for messages.
+    fn exceeded(&self, more: u64) -> String {
+        memory_text(self.meter.live.exceeded(more, self.limits.max_memory))
     }
 
     /// Counts the memory of an expression on symbols. It counts until the end of the run, since expressions are short
@@ -179,7 +184,7 @@ impl Budget {
             let message = format!("calls are nested deeper than {depth}: the recursion does not seem to end");
             return Failure::new(Code::EndlessRecursion, message).help("raise the limit with --max-depth");
         }
-        let limit = memory_text(self.limits.max_memory);
+        let limit = self.exceeded(open.bytes);
         out_of_memory(format!("{depth} open calls, their locals and names take more than {limit} while expanding"))
     }
 
@@ -192,7 +197,7 @@ impl Budget {
             if self.meter.live.fits(graph, self.limits.max_memory) {
                 return Ok(());
             }
-            let limit = memory_text(self.limits.max_memory);
+            let limit = self.exceeded(graph);
             return Err(out_of_memory(format!("the flat graph takes more than {limit}")));
         }
         let message = too_many("the flat graph", self.limits.max_ops, "operations");
@@ -205,12 +210,14 @@ impl Budget {
 pub(crate) struct Memory {
     live: Held,
     limit: u64,
+    /// Bytes in the limit that are counted elsewhere.
+    lent: u64,
 }
 
 impl Memory {
     /// A step that may take as many bytes.
     pub(crate) fn new(limit: u64) -> Self {
-        Memory { live: Held::default(), limit }
+        Memory { live: Held::default(), limit, lent: 0 }
     }
 
     /// Counts bytes that are in use until the end of the step.
@@ -221,7 +228,7 @@ impl Memory {
 
     /// Counts bytes in the limit of the step that are in use anyway, and counted elsewhere.
     pub(crate) fn lend(&mut self, bytes: u64) {
-        self.limit = self.limit.saturating_sub(bytes);
+        self.lent = self.lent.saturating_add(bytes);
     }
 
     /// Fails if the step takes more memory than allowed; `what` says what takes it.
@@ -231,10 +238,13 @@ impl Memory {
 
     /// Fails if the step will take more memory than allowed once further bytes are in use.
     pub(crate) fn check_with(&self, more: u64, what: &str) -> Outcome<()> {
-        if self.live.fits(more, self.limit) {
+        let own = self.limit.saturating_sub(self.lent);
+        if self.live.fits(more, own) {
             return Ok(());
         }
-        Err(out_of_memory(format!("{what} takes more than {}", memory_text(self.limit))))
+        let limit = self.live.exceeded(more, own);
+        let limit = if limit == own { self.limit } else { limit };
+        Err(out_of_memory(format!("{what} takes more than {}", memory_text(limit))))
     }
 }
 

@@ -10,6 +10,7 @@ use super::params::{Params, RequestError};
 use super::positions::{Lines, PositionEncoding};
 use super::uri;
 use crate::Options;
+use crate::live::LiveRun;
 
 /// A text that is open in the editor.
 pub(super) struct OpenText {
@@ -63,6 +64,7 @@ impl OpenText {
     pub(super) fn analysis(&self, options: &Options) -> Option<&dyn AnalyzedText> {
         let analyze = || {
             let language = self.language?;
+            let _run = LiveRun::within(options.max_memory);
             Some((language.analyze)(&uri::name(&self.uri), self.lines.read(), options))
         };
         self.analysis.get_or_init(analyze).as_deref()

@@ -114,7 +114,6 @@ def image(*items):
 SPOILT = image(NAN, *range(15))
 EXTREMES = np.array([2**62 + 1, -2**63], np.int64)
 TRANSLATED = "nnef strict onnx"
-REGIONS = {"x": np.ones([1, 1, 4], f32), "r": np.array([[0, 2]], f32), "i": np.zeros([1], np.int64)}
 
 DOCUMENTED = [
     # ---- NNEF: integers of 64 bits with sign, numbers of 64 bits, which are floats of 32 bits in ONNX.
@@ -141,7 +140,14 @@ DOCUMENTED = [
     Row("nnef onnx", "TopK", lambda call: with_nan(call) or both_zeros(call), "",
         "`tract_core_topk` orders the bits of floats: -0 before 0, NaN by its sign",
         Call("TopK", [floats(-0.0, 0.0), np.array([2])], results=2, known=[1])),
+    Row(TRANSLATED, "AveragePool", padded_wide, "sign of zero", "the zeros of padding are summands",
+        Call("AveragePool", [floats(3, -0.0, 1.5, -1.5, 1.125, 2.5).reshape(1, 1, 3, 2).astype(np.float64)], {
+            "strides": [1, 3], "pads": [2, 2, 1, 2], "kernel_shape": [2, 1], "ceil_mode": 1})),
+    Row("nnef", "MaxPool", padded_wide, "", "a window without items gives the least float, as in tract",
+        Call("MaxPool", [floats(0.875, 1.125, 1.25).reshape(1, 1, 3, 1)], {"pads": [2, 2, 0, 1], "kernel_shape": [2, 3]})),
     # ---- Formulas of numbers that are not finite.
+    Row("lower nnef strict onnx ort", "AffineGrid", not_finite, "", "infinities meet in another order of operations",
+        Call("AffineGrid", [floats(NAN, -1.125, 1.625, 2.5, INF, 1.625).reshape(1, 2, 3), np.array([1, 2, 3, 2])], known=[1])),
     Row("nnef strict onnx ort", "Resize", not_finite, "", "items with a weight of 0 are multiplied, or left out",
         Call("Resize", [image(INF, 1, 2, 3), None, None, np.array([1, 1, 3, 3])], {
             "mode": "linear", "coordinate_transformation_mode": "align_corners"}, known=[1, 3], opset=19)),
@@ -157,6 +163,8 @@ DOCUMENTED = [
     # ---- onnxruntime.
     Row("ort", "ArgMax ArgMin Hardmax Clip GlobalMaxPool MaxPool MaxRoiPool ReduceMax ReduceMin RoiAlign Unique TopK ScatterElements ScatterND Max Min", with_nan, "",
         "its comparisons with NaN depend on the order of items", one("ReduceMax", 1, NAN, 2)),
+    Row("ort", "Clip MaxRoiPool", not_finite, "", "the least float stands for -inf",
+        Call("Clip", [floats(-INF, -1), None, np.array(1.875, f32)], known=[2])),
     Row("ort", "LSTM GRU RNN", not_finite, "", "it leaves out states that are 0, and its activations limit their operand", Call("RNN", [
         np.ones([1, 1, 1], f32), np.ones([1, 1, 1], f32), np.full([1, 1, 1], -INF, f32)], {"hidden_size": 1}, 2)),
     Row("ort", "DFT BatchNormalization InstanceNormalization GroupNormalization LayerNormalization RMSNormalization MeanVarianceNormalization LRN DeformConv QuantizeLinear "
@@ -185,19 +193,22 @@ DOCUMENTED = [
         "both coordinates of a point move to the border if one is outside",
         Call("GridSample", [image(0, -1, 4, 3, 4, -5, 12, 7, 8, -9, 20, 11, 12, -13, 28, 15), floats(-1.9, -1.1).reshape(1, 1, 1, 2)], {"mode": "cubic", "padding_mode": "border"}, opset=20)),
     # ---- NNEF.
-    Row("lower", "avg_roi_align max_roi_align", lambda call: True, "refused", "the definition of the standard fits no input",
-        NnefCall("avg_roi_align", REGIONS, "avg_roi_align(x, r, i, output_size = [1], sampling_rate = [2])", [0])),
     Row("shape", "integers", lambda call: True, "type", "an operation on scalars is one on integers if all operands are",
         NnefCall("integers", {"x": np.array([1]), "y": np.array([2])}, "max(x, y)", [0])),
-    Row("onnx ort", "min max relu min_reduce max_reduce clamp", with_nan, "", "a comparison with NaN chooses an operand in NNEF",
+    Row("onnx ort", "min max relu min_reduce max_reduce clamp literals", with_nan, "", "a comparison with NaN chooses an operand in NNEF",
         NnefCall("min", {"x": floats(NAN), "y": floats(1)}, "min(x, y)", [0])),
-    Row("onnx ort", "sqrt", lambda call: True, "", "the power 0.5 of -0 is 0, and that of -inf is inf",
+    Row("onnx ort", "sqrt rsqrt", lambda call: True, "", "the powers 0.5 and -0.5 of -0 are those of 0, and those of -inf those of inf",
         NnefCall("sqrt", {"x": floats(-0.0)}, "sqrt(x)", [0])),
-    Row("onnx ort", "multilinear_upsample area_downsample local_* l1_normalization l2_normalization moments deconv* debox* box avg_pool separable_* upsample_borders",
+    Row("onnx ort", "multilinear_upsample* area_downsample local_* l1_normalization l2_normalization moments deconv* debox* box avg_pool separable_* upsample_borders",
         not_finite, "", "items with a weight of 0 are multiplied, or left out", NnefCall("multilinear_upsample", {
             "x": floats(-INF, 1, 2).reshape(1, 1, 3)}, "multilinear_upsample(x, factor = [3], method = 'asymmetric', border = 'constant')", [0])),
     Row("ort", "selu local_*", lambda call: True, "sign of zero", "the sign of a zero",
         NnefCall("selu", {"x": floats(-0.0)}, "selu(x, alpha = 1.5, lambda = 0.9)", [0])),
+    Row("ort", "argmax_reduce argmin_reduce", with_nan, "", "its comparisons with NaN depend on the order of items",
+        NnefCall("argmax_reduce", {"x": floats(0.5, NAN, 0.25)}, "argmax_reduce(x, axes = [0])", [0])),
+    Row("onnx ort", "debox*", lambda call: True, "sign of zero", "the zeros of padding are summands",
+        NnefCall("debox_borders", {"x": floats(1, 1.5, 0.75, 0.5, 0, -0.0, 0.5, 0.75).reshape(2, 4)},
+                 "debox(x, size = [1, 1], normalize = true, padding = [(0, 0), (2, 2)], stride = [2, 2], dilation = [2, 1], border = 'ignore')", [0])),
     Row("run", "cast types", not_finite, "refused", "infinities and NaN are no integers",
         NnefCall("cast", {"x": floats(INF)}, "cast<integer>(x)", [0])),
     Row("pnnx", "mean_variance_normalization", lambda call: True, "refused", "operands without names have none in PNNX",

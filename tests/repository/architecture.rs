@@ -133,7 +133,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "write",
         ],
     ),
-    ("lsp", &["diagnostics", "diff", "graph", "input", "library", "nnef", "onnx", "options", "source", "write"]),
+    (
+        "lsp",
+        &["diagnostics", "diff", "graph", "input", "library", "live", "nnef", "onnx", "options", "source", "write"],
+    ),
     (
         "cli",
         &[
