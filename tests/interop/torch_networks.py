@@ -17,6 +17,7 @@ import contextlib
 import importlib.util
 import json
 import multiprocessing
+import os
 import pathlib
 import re
 import shutil
@@ -291,7 +292,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("--folder", required=True, type=lambda path: pathlib.Path(path).resolve())
-    parser.add_argument("--only", action="append", help="networks whose names match, or a file with names")
+    parser.add_argument("--only", action="append", help="networks whose names match, or a file with names; repeatable")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--level", type=int, default=2, help="optlevel of pnnx")
     parser.add_argument("--keep", action="store_true", help="keep the files of all networks, not only of those with faults")
@@ -299,7 +300,11 @@ def main():
     options = parser.parse_args()
     rows = [(group, k, f"{group}.{row[0]}") for group, rows in torch_list.GROUPS.items() for k, row in enumerate(rows)]
     if options.only:
-        rows = [row for row in rows if any(re.search(text, row[2]) for text in options.only)]
+        listed = {name for text in options.only if os.path.isfile(text) for name in pathlib.Path(text).read_text().split()}
+        patterns = [text for text in options.only if not os.path.isfile(text)]
+        rows = [row for row in rows if row[2] in listed or any(re.search(text, row[2]) for text in patterns)]
+        if not rows:
+            parser.error("--only names no network")
     report, counts = {}, collections.Counter()
     context = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(options.jobs, context) as pool:
