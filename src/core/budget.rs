@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::diagnostics::{Code, memory_text, too_many};
+use crate::graph::BYTES_OF_OPERATION;
 use crate::live::Held;
 
 /// The initial number of instructions, for each operation of the operation limit.
@@ -19,9 +20,6 @@ const CELLS_PER_OPERATION: u64 = 80;
 const MIN_CELLS: u64 = 100_000_000;
 /// The maximum number of slots of open calls, regardless of the options: their positions are 32-bit numbers.
 const MAX_SLOTS: usize = 1 << 28;
-
-/// The bytes of an operation of the flat graph with its result and its call, without names and values.
-const BYTES_OF_OPERATION: usize = 80;
 
 /// An error without a location. It is always boxed, so that results of fallible functions stay small.
 #[derive(Clone, Debug, PartialEq)]
@@ -193,7 +191,7 @@ impl Budget {
     #[inline]
     pub(super) fn check_operations(&self, operations: usize, shapes: usize) -> Outcome<()> {
         if (operations as u64) < self.limits.max_ops {
-            let graph = (operations * BYTES_OF_OPERATION).saturating_add(shapes) as u64;
+            let graph = (operations as u64 * BYTES_OF_OPERATION).saturating_add(shapes as u64);
             if self.meter.live.fits(graph, self.limits.max_memory) {
                 return Ok(());
             }

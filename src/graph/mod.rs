@@ -62,7 +62,7 @@ pub(crate) use kind::{Kind, KindParam};
 pub(crate) use operand::{Argument, Key};
 pub use operand::{Operand, Output};
 pub use operation::Operation;
-pub(crate) use operation::Origin;
+pub(crate) use operation::{BYTES_OF_OPERATION, Origin};
 pub(crate) use packed::{Kept, SignatureId};
 pub use primitive::{Dialect, Primitive};
 pub(crate) use provenance::Note;

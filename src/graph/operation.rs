@@ -22,6 +22,9 @@ pub struct Operation {
 
 const _: () = assert!(size_of::<Operation>() == 28);
 
+/// The bytes of an operation of a graph with its result and its call, without names and values.
+pub(crate) const BYTES_OF_OPERATION: u64 = 80;
+
 impl Operation {
     /// An operation, given its signature, its type argument (and whether that was specified), the indices of
     /// its arguments and results, and its location with the enclosing calls.

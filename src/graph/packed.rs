@@ -29,12 +29,15 @@ pub(super) struct Packed {
     /// Arrays of tensors: the length of each, then its tensors.
     lists: Vec<TensorId>,
     values: Vec<Value>,
+    /// The bytes of the lists of all values; those that several values share count once for each.
+    value_bytes: usize,
     /// A cache: the indices of recently stored numbers by their hashes, so that equal numbers share an index.
     recent: Vec<u32>,
     /// The results of operations that do not have exactly one result: tensors, or indices into `arrays`.
     results: Vec<TensorId>,
     arrays: Vec<Arc<[TensorId]>>,
-    /// The bytes of the graph, once [`Graph::count_memory`](super::Graph::count_memory) counted them.
+    /// The bytes of the graph, once [`Graph::count_memory`](super::Graph::count_memory) or
+    /// [`Graph::may_grow`](super::Graph::may_grow) counted them.
     pub(super) held: Held,
 }
 
@@ -58,14 +61,19 @@ impl Packed {
         let mut heap = |value: &Value| match value {
             Value::Integers(items) if !seen.insert(items.as_ptr().cast()) => 0,
             Value::Scalars(items) if !seen.insert(items.as_ptr().cast()) => 0,
-            Value::Integers(items) => size_of_val(&items[..]),
-            Value::Scalars(items) => size_of_val(&items[..]),
-            Value::Array(items) | Value::Tuple(items) => size_of_val(&items[..]),
-            Value::String(text) | Value::Symbol(text) => text.len(),
-            Value::Int(_) | Value::Scalar(_) | Value::Logical(_) | Value::Tensor(_) => 0,
+            value => bytes_of_items(value),
         };
-        let values: usize = self.values.iter().map(|value| size_of_val(value) + heap(value)).sum();
-        size_of_val(&self.operands[..]) + size_of_val(&self.lists[..]) + size_of_val(&self.results[..]) + values
+        self.bytes_of_tables() + self.values.iter().map(&mut heap).sum::<usize>()
+    }
+
+    /// At least the bytes of all tables, and of the lists in them, in constant time.
+    pub(super) fn bytes_at_most(&self) -> usize {
+        self.bytes_of_tables() + self.value_bytes
+    }
+
+    fn bytes_of_tables(&self) -> usize {
+        let words = size_of_val(&self.operands[..]) + size_of_val(&self.lists[..]) + size_of_val(&self.results[..]);
+        words + size_of_val(&self.values[..])
     }
 
     #[inline]
@@ -124,6 +132,7 @@ impl Packed {
             }
             *slot = new;
         }
+        self.value_bytes += bytes_of_items(&value);
         self.values.push(value);
         new
     }
@@ -283,6 +292,17 @@ impl Packed {
                 }
             }
         }
+    }
+}
+
+/// The bytes of the items or letters of a value.
+fn bytes_of_items(value: &Value) -> usize {
+    match value {
+        Value::Integers(items) => size_of_val(&items[..]),
+        Value::Scalars(items) => size_of_val(&items[..]),
+        Value::Array(items) | Value::Tuple(items) => size_of_val(&items[..]),
+        Value::String(text) | Value::Symbol(text) => text.len(),
+        Value::Int(_) | Value::Scalar(_) | Value::Logical(_) | Value::Tensor(_) => 0,
     }
 }
 

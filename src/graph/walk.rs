@@ -58,14 +58,27 @@ impl Graph {
 
     /// The bytes of its operations, tensors, arguments and names.
     pub(crate) fn bytes(&self) -> u64 {
-        let tables = size_of_val(&self.operations[..]) + size_of_val(&self.tensors[..]);
         let notes = self.provenance.notes.values().map(Note::bytes).sum::<usize>();
-        (tables
-            + notes
+        (self.bytes_of_tables() + notes + self.packed.bytes()) as u64
+    }
+
+    fn bytes_of_tables(&self) -> usize {
+        size_of_val(&self.operations[..])
+            + size_of_val(&self.tensors[..])
             + self.bytes_of_shapes()
             + size_of_val(&self.provenance.calls[..])
             + self.names.bytes()
-            + self.packed.bytes()) as u64
+    }
+
+    /// Counts its bytes while it is built, in constant time.
+    ///
+    /// # Errors
+    ///
+    /// The limit that does not allow this many further bytes: the one that is given, or that of the run.
+    pub(crate) fn may_grow(&self, more: u64, limit: u64) -> Result<(), u64> {
+        let held = &self.packed.held;
+        held.set((self.bytes_of_tables() + self.packed.bytes_at_most()) as u64);
+        if held.fits(more, limit) { Ok(()) } else { Err(held.exceeded(more, limit)) }
     }
 
     /// Counts its bytes in the memory of the run, until it is dropped or counted again.

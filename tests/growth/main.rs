@@ -228,6 +228,10 @@ const DOCUMENTS: &[(&str, Make)] = &[
     ("opened parentheses", |n| document("", &("y = ".to_owned() + &"(".repeat(n)))),
     ("opened braces", |n| document("", &"{".repeat(n))),
     ("semicolons", |n| document("", &(";".repeat(n) + "y = relu(x);"))),
+    ("semicolons in brackets", |n| {
+        document("", &format!("y = reshape(x, shape = [{}]);", list(n, ";", |_| "1".into())))
+    }),
+    ("semicolons in a call", |n| document("", &format!("y = relu({});", list(n, "; ", |i| format!("b{i}"))))),
     ("signs that end nowhere", |n| document("", &("y = ".to_owned() + &"+ ".repeat(n)))),
     ("strings that end nowhere", |n| document("", &list(n, "\n", |_| "y = '".into()))),
     ("comments", |n| document("", &("#\n".repeat(n) + "y = relu(x);"))),

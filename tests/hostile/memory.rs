@@ -146,6 +146,53 @@ fn operations_stay_within_the_memory_of_the_options() {
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }
 
+/// Files with a line for each blob, each of which becomes operations with long lists or many operations.
+fn layered() -> Vec<(&'static str, &'static str, String)> {
+    let file = |lines: &[String]| {
+        let blobs: usize = lines.iter().map(|line| line.split(' ').nth(3).unwrap().parse::<usize>().unwrap()).sum();
+        format!("7767517\n{} {blobs}\n{}\n", lines.len(), lines.join("\n"))
+    };
+    let pnnx = |inputs: &[&str], line: &dyn Fn(usize) -> String, n: usize| {
+        let inputs = inputs.iter().enumerate().map(|(i, input)| format!("pnnx.Input i{i} 0 1 {input}"));
+        let lines: Vec<String> = inputs.chain((0..n).map(line)).chain(["pnnx.Output o 1 0 y0".into()]).collect();
+        file(&lines)
+    };
+    let losses = |i| format!("F.cross_entropy d{i} 2 1 x z y{i} $input=x $target=z");
+    let steps = |i| format!("torch.arange d{i} 0 1 y{i} start=0 end=1000000 step=1");
+    let planes = |i| format!("nn.Upsample d{i} 1 1 x y{i} size=(1000) mode=linear align_corners=False");
+    let spectra = |i| format!("Spectrogram s{i} 1 1 a b{i} 0=1000000 1=1 2=1000 3=1000000");
+    let differences = |i| format!("torch.diff d{i} 1 1 x y{i} dim=0 n=900000");
+    let ncnn: Vec<String> = ["Input i 0 1 a 0=2000000".to_owned()].into_iter().chain((0..60).map(spectra)).collect();
+    vec![
+        ("losses", "pnnx", pnnx(&["x #x=(1,1000000)f32", "z #z=(1)i64"], &losses, 100)),
+        ("ranges", "pnnx", pnnx(&[], &steps, 100)),
+        ("interpolations", "pnnx", pnnx(&["x #x=(1,1,900)f32"], &planes, 100)),
+        ("differences", "pnnx", pnnx(&["x #x=(1000000000)f32"], &differences, 1)),
+        ("spectra", "ncnn", file(&ncnn)),
+    ]
+}
+
+#[test]
+fn lowered_lines_stay_within_the_memory_of_the_options() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.param");
+    let lowered = |from, text: &str| {
+        std::fs::write(&path, text).unwrap();
+        let limited = fast::call(["--max-memory", &BUDGET.to_string(), "-o", "/dev/null", "--lower", "all"]);
+        let (output, peak) = measured(&mut limited.args(["--from", from]).args([&path]).command());
+        (peak << 10, output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let base = lowered("ncnn", "7767517\n2 2\nInput x 0 1 x 0=2\nReLU r 1 1 x y\n").0;
+    for (name, from, text) in layered() {
+        let (peak, status, told) = lowered(from, &text);
+        // The limit counts the tables of the graph, neither their spare room nor what is known of the items.
+        let allowed = base + 2 * BUDGET;
+        println!("{name}: {} of {} MiB", peak >> 20, allowed >> 20);
+        assert!(peak <= allowed && matches!(status, Some(0 | 1)), "{name}: {status:?}, {} MiB", peak >> 20);
+        assert!(told.contains("--max-memory"), "{name}: {told}");
+    }
+}
+
 #[test]
 fn the_stages_of_a_run_share_its_memory() {
     let options = Options::default().with(|options| options.max_memory = 24 << 20);

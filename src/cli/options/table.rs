@@ -31,7 +31,7 @@ const OF_GRAPHS: Outputs = Of(&["nnef", "onnxtxt", "dot", "svg"]);
 const TOLD_FORMS: Outputs = Of(&["text", "json"]);
 /// Everything but a file of PNNX, which is made of another one without a graph.
 const NOT_PNNX: Outputs = Not(&["pnnx"]);
-/// What models of ONNX are where their loops are always unrolled.
+/// What models of ONNX are written as without a translation to NNEF, which unrolls all loops and leaves out nodes.
 const NOT_NNEF: Outputs = Not(&["nnef"]);
 const NOT_LOOPS: I = I::DOCUMENTS.and(I::MODELS).and(I::PNNX).and(I::NCNN);
 const NOT_PNNX_FILES: I = I::DOCUMENTS.and(I::LOOPS).and(I::MODELS).and(I::NCNN);
@@ -236,11 +236,14 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("keep", EXPANSION, &[of(READ.and(C::DIFF)).on(I::DOCUMENTS), of(GRAPHS.and(C::DIFF)).on(I::MODELS)]),
     row("keep-unused", EXPANSION, &[of(C::FLATTEN.and(C::FUSE).and(C::RUN)).on(I::DOCUMENTS)])
         .held(&[
-            (I::MODELS, Outputs::Any, "all nodes are kept"),
+            (I::MODELS, NOT_NNEF, "all nodes are kept"),
             (I::PNNX, Outputs::Any, "all operators are kept"),
             (I::NCNN, Outputs::Any, "all layers are kept"),
         ])
-        .because(&[(I::LOOPS, "a value that no output needs is never computed")]),
+        .because(&[
+            (I::LOOPS, "a value that no output needs is never computed"),
+            (I::MODELS, "nodes that no output needs are not translated"),
+        ]),
     row(
         "unroll",
         EXPANSION,
@@ -293,6 +296,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         LIMITS,
         &[
             of(READ.and(C::DIFF)).on(I::DOCUMENTS.and(I::MODELS).and(I::PNNX)),
+            of(GRAPHS.and(C::DIFF)).on(I::NCNN).with(&["lower"]),
+            of(C::RUN).on(I::NCNN),
             of(C::DIFF).on(I::LOOPS),
             of(C::LSP).on(TEXTS),
             of(C::FLATTEN.and(C::RUN).and(C::FUSE)).on(I::LOOPS),

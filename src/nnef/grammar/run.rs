@@ -184,10 +184,7 @@ impl<'s> ParserRun<'s> {
                     return at;
                 }
             }
-            let mut end = self.statement_end(at);
-            while self.is_within(at, end) {
-                end = self.statement_end(end + 1);
-            }
+            let end = self.whole_statement_end(at);
             self.statement(at, end, body);
             at = end + usize::from(self.kind(end) == Some(TokenKind::Semicolon));
         }
@@ -235,12 +232,27 @@ impl<'s> ParserRun<'s> {
         }
     }
 
-    /// Whether a semicolon is one in brackets, instead of a comma: the statement goes on in its line.
-    fn is_within(&self, start: usize, end: usize) -> bool {
+    /// The end of the statement that starts here, with what follows semicolons in brackets.
+    fn whole_statement_end(&self, start: usize) -> usize {
+        let mut end = self.statement_end(start);
+        // How many brackets are open, and the tokens that this counts: one statement can have many semicolons.
+        let (mut depth, mut counted) = (0, start);
+        while self.may_go_on(end) {
+            depth = self.kinds()[counted..end].iter().fold(depth, |depth, kind| kind.depth_after(depth));
+            if depth == 0 {
+                break;
+            }
+            counted = end;
+            end = self.statement_end(end + 1);
+        }
+        end
+    }
+
+    /// Whether a semicolon can be one in brackets, instead of a comma: the statement goes on in its line.
+    fn may_go_on(&self, end: usize) -> bool {
         self.kind(end) == Some(TokenKind::Semicolon)
             && self.kind(end + 1).is_some_and(|next| next != TokenKind::RBrace)
             && !self.starts_line(end + 1)
-            && self.enclosing(start, end).is_some()
             && !self.assigns(end + 1)
     }
 

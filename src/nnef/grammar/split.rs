@@ -83,11 +83,7 @@ impl ParserRun<'_> {
                     if depth == 0 && at > start && self.statement_starts(at) {
                         return at;
                     }
-                    if kind.opens() {
-                        depth += 1;
-                    } else if kind.closes() {
-                        depth = depth.saturating_sub(1);
-                    }
+                    depth = kind.depth_after(depth);
                 }
             }
             at += 1;
@@ -166,11 +162,7 @@ impl ParserRun<'_> {
     pub(super) fn unnested(&self, start: usize, end: usize) -> impl Iterator<Item = TokenKind> {
         let mut depth = 0usize;
         self.kinds()[start..end].iter().copied().filter(move |kind| {
-            if kind.opens() {
-                depth += 1;
-            } else if kind.closes() {
-                depth = depth.saturating_sub(1);
-            }
+            depth = kind.depth_after(depth);
             depth == 0
         })
     }

@@ -165,6 +165,11 @@ impl TokenKind {
         matches!(self, TokenKind::RParen | TokenKind::RBracket)
     }
 
+    /// How many brackets are open after it, where so many are open before it.
+    pub(crate) fn depth_after(self, depth: usize) -> usize {
+        if self.opens() { depth + 1 } else { depth.saturating_sub(usize::from(self.closes())) }
+    }
+
     /// The token of a name in a table made by [`reserved_names`]; `None` for an identifier.
     #[inline]
     pub(crate) fn named(name: Name) -> Option<TokenKind> {

@@ -206,6 +206,8 @@ impl Line<'_> {
         arguments: Vec<Value>,
         count: usize,
     ) -> Lowered<Vec<TensorId>> {
+        self.allows(1)?;
+        self.has_room_for_results(count)?;
         let results: Vec<_> = (0..count).map(|_| (self.fresh(nnef), None)).collect();
         let of = elements::of_result(&self.builder.graph, nnef, &arguments);
         let added = self.builder.add(nnef, of, arguments, Results::Array(&results));

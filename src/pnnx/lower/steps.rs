@@ -1,9 +1,9 @@
 //! What rules add besides single operations: constants, and the operators that all notations share.
 
 use super::{Line, Lowered, Refusal, integers};
-use crate::diagnostics::too_many;
+use crate::diagnostics::{memory_text, too_many};
 use crate::graph::standard::CONSTANT;
-use crate::graph::{Primitive, TensorId, Value};
+use crate::graph::{BYTES_OF_OPERATION, Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
 use crate::library::build::{CAST, Results, declared};
 use crate::pnnx::item::ExpandedItem;
@@ -24,7 +24,7 @@ impl Assembly for Line<'_> {
         let (made, most) = (self.builder.graph.operations().len() as u64, self.options.max_ops);
         match made.saturating_add(operations.unsigned_abs()) > most {
             true => Err(Refusal::Because(too_many("the graph", most, "operations").into())),
-            false => Ok(()),
+            false => self.has_room(operations.unsigned_abs(), BYTES_OF_OPERATION),
         }
     }
 
@@ -42,12 +42,36 @@ impl Assembly for Line<'_> {
     }
 }
 
+/// The bytes of an item of a list while it is made and copied to the graph.
+const BYTES_OF_ITEM: u64 = 16;
+
 impl Line<'_> {
-    /// The number of items of a constant, within the limit of lists.
+    /// Refuses what would not fit the memory of the run beside the graph so far.
+    fn has_room(&self, count: u64, bytes_of_each: u64) -> Lowered<()> {
+        let grows = self.builder.graph.may_grow(count.saturating_mul(bytes_of_each), self.options.max_memory);
+        grows.map_err(|limit| {
+            let limit = memory_text(limit);
+            Refusal::Because(format!("the graph takes more than {limit}; raise the limit with --max-memory").into())
+        })
+    }
+
+    /// Refuses a list that would not fit the memory of the run. Whoever makes a list for the graph asks this before.
+    pub(super) fn has_room_for_items(&self, count: u64) -> Lowered<()> {
+        self.has_room(count, BYTES_OF_ITEM)
+    }
+
+    /// Refuses results of one operation that would not fit the memory of the run.
+    pub(super) fn has_room_for_results(&self, count: usize) -> Lowered<()> {
+        self.has_room(count as u64, BYTES_OF_OPERATION)
+    }
+
+    /// The number of items of a constant, within the limits of lists and memory.
     pub(super) fn items_of(&self, shape: &[i64]) -> Lowered<usize> {
         let count = self.count(shape)?;
         let count = usize::try_from(count).ok().filter(|count| (1..=self.options.max_length).contains(count));
-        count.ok_or_else(|| Refusal::Because("a constant would have too many items".into()))
+        let count = count.ok_or_else(|| Refusal::Because("a constant would have too many items".into()))?;
+        self.has_room_for_items(count as u64)?;
+        Ok(count)
     }
 
     /// Adds a constant of numbers, each of which is a function of its place.
@@ -68,6 +92,7 @@ impl Line<'_> {
         count: usize,
     ) -> Lowered<Vec<TensorId>> {
         self.allows(1)?;
+        self.has_room_for_results(count)?;
         let results: Vec<_> = (0..count).map(|_| (self.fresh(nnef), None)).collect();
         let added = self.builder.add(nnef, None, arguments, Results::Each(&results));
         let tensors = added.map_err(|_| Refusal::UNFIT)?;

@@ -118,7 +118,10 @@ impl Line<'_> {
             || Refusal::Because(format!("it needs a list of more than {} items", self.options.max_length).into());
         let most = i64::try_from(self.options.max_length).unwrap_or(i64::MAX);
         match count {
-            1.. if count <= most => (0..count).map(item).collect::<Option<_>>().ok_or(Refusal::UNFIT),
+            1.. if count <= most => {
+                self.has_room_for_items(count.unsigned_abs())?;
+                (0..count).map(item).collect::<Option<_>>().ok_or(Refusal::UNFIT)
+            }
             ..=0 => Err(Refusal::UNFIT),
             _ => Err(long()),
         }
