@@ -9,7 +9,7 @@ use crate::pnnx::lower::{Lowered, Refusal, torch};
 pub(super) const ROWS: &[LayerRuleRow] = &[(&["Quantize"], quantize)];
 
 /// Layers that read codes as such. Others would get numbers, or other integers, from what ncnn converts.
-pub(super) const OF_CODES: &[&str] = &["Convolution", "ConvolutionDepthWise", "Split"];
+pub(super) const OF_CODES: &[&str] = &["Convolution", "ConvolutionDepthWise", "InnerProduct", "Split"];
 
 /// The parameter that says how a layer is quantized: 0 if it is not, and above 100 if its result has codes, too.
 const TERM: &str = "int8_scale_term";
@@ -114,16 +114,22 @@ impl LayerScales {
     }
 }
 
-/// The codes of a blob, with a scale for all items or for each of the first axis.
+/// The codes of a blob, with a scale for all items or for each of the first axis; a vector has the first scale alone.
 fn quantize(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     line.note("scale_data_size");
     let (x, scales) = (line.only()?, line.weight("scale_data")?);
     let (extents, count) = (line.to.extents(x)?, line.to.extents(scales)?);
     let &[count] = &count[..] else { return Err(Refusal::UNFIT) };
-    let fits = count == 1 || extents.first() == Some(&count);
-    line.require("scale_data_size", fits, "1, or the first extent")?;
-    let shape = [vec![count], vec![1; extents.len().saturating_sub(1)]].concat();
-    let scales = line.to.reshaped(scales, &shape)?;
+    let scales = if extents.len() > 1 {
+        let fits = count == 1 || extents.first() == Some(&count);
+        line.require("scale_data_size", fits, "1, or the first extent")?;
+        let shape = [vec![count], vec![1; extents.len().saturating_sub(1)]].concat();
+        line.to.reshaped(scales, &shape)?
+    } else if count > 1 {
+        line.to.on("slice", scales, [integers(&[0]), integers(&[0]), integers(&[1])])?
+    } else {
+        scales
+    };
     let y = coded(line, x, scales)?;
     line.coded.push(y);
     Ok(vec![y])

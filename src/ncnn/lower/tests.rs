@@ -89,6 +89,21 @@ fn layers_compute_what_ncnn_documents() {
         (IMAGE, "MVN l 1 1 a b", &[], &[1, 2, 3], &[-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]),
         // Halves are rounded away from 0.
         (MATRIX, "Quantize l 1 1 a b 0=1", &[0.25], &[2, 3], &[0.0, 1.0, 1.0, 1.0, 1.0, 2.0]),
+        // A vector has the first of several scales.
+        (
+            MATRIX,
+            "Flatten f 1 1 a v\nQuantize l 1 1 v b 0=6",
+            &[2.0, 9.0, 9.0, 9.0, 9.0, 9.0],
+            &[6],
+            &[2.0, 4.0, 6.0, 8.0, 10.0, 12.0],
+        ),
+        (
+            MATRIX,
+            "Quantize q 1 1 a c 0=1\nInnerProduct l 1 1 c b 0=1 2=3 8=1",
+            &[2.0, tag, 1.0, 1.0, 1.0, 127.0, 2.0],
+            &[2, 1],
+            &[6.0, 15.0],
+        ),
         (
             IMAGE,
             "Convolution l 1 1 a b 0=1 1=1 5=1 6=1 8=1",

@@ -4,6 +4,8 @@ use super::LoweringRule::By;
 use super::{Line, Lowered, LoweringRow, Refusal, extent_of, integers};
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
+use crate::pnnx::item::ExpandedItem;
+use crate::pnnx::tokens::Literal;
 
 pub(super) const ROWS: &[LoweringRow] =
     &[(&["nn.EmbeddingBag", "F.embedding_bag", "torch.embedding_bag"], By(embedding_bag))];
@@ -32,40 +34,29 @@ fn mode(line: &Line) -> Lowered<BagMode> {
     }
 }
 
-/// Which indices each bag has: (bags, indices), as truth values. Rows of a matrix are bags, and others begin at offsets.
-fn members(line: &mut Line, indices: TensorId, rows: Option<(i64, i64)>) -> Lowered<TensorId> {
+/// Which indices each bag has, (bags, indices), as truth values: bags begin at offsets.
+fn members(line: &mut Line, indices: TensorId) -> Lowered<TensorId> {
     let count = extent_of(&line.extents(indices)?, 0)?;
     let places = line.counting((2, 1), count)?;
-    let (begin, end) = match rows {
-        Some((bags, width)) => (line.spaced((2, 0), (0, width, bags))?, line.spaced((2, 0), (width, width, bags))?),
-        None => {
-            let offsets = line.indices("offsets")?;
-            let &[given] = &line.extents(offsets)?[..] else { return Err(Refusal::UNFIT) };
-            let has_end = line.flag("include_last_offset")?;
-            let bags = if has_end { given.saturating_sub(1) } else { given };
-            let begin = line.part_of(offsets, 0, (0, bags))?;
-            let end = match has_end {
-                true => line.part_of(offsets, 0, (1, given))?,
-                false => {
-                    let last = line.spaced((1, 0), (count, 1, 1))?;
-                    let rest = if given > 1 { vec![line.part_of(offsets, 0, (1, given))?, last] } else { vec![last] };
-                    line.concatenated(&rest, 0)?
-                }
-            };
-            (line.with_axes(begin, vec![1])?, line.with_axes(end, vec![1])?)
+    let offsets = line.indices("offsets")?;
+    let &[given] = &line.extents(offsets)?[..] else { return Err(Refusal::UNFIT) };
+    let has_end = line.flag("include_last_offset")?;
+    let bags = if has_end { given.saturating_sub(1) } else { given };
+    let begin = line.part_of(offsets, 0, (0, bags))?;
+    let end = match has_end {
+        true => line.part_of(offsets, 0, (1, given))?,
+        false => {
+            let last = line.spaced((1, 0), (count, 1, 1))?;
+            let rest = if given > 1 { vec![line.part_of(offsets, 0, (1, given))?, last] } else { vec![last] };
+            line.concatenated(&rest, 0)?
         }
     };
+    let (begin, end) = (line.with_axes(begin, vec![1])?, line.with_axes(end, vec![1])?);
     let (from, to) = (
         line.add("ge", vec![Value::Tensor(places), Value::Tensor(begin)])?,
         line.add("lt", vec![Value::Tensor(places), Value::Tensor(end)])?,
     );
-    let mut within = line.add("and", vec![Value::Tensor(from), Value::Tensor(to)])?;
-    if let Some(padding) = line.optional::<i64>("padding_idx")?.filter(|padding| *padding >= 0) {
-        let row = line.with_axes(indices, vec![0])?;
-        let counts = line.add("ne", vec![Value::Tensor(row), Value::Int(padding)])?;
-        within = line.add("and", vec![Value::Tensor(within), Value::Tensor(counts)])?;
-    }
-    Ok(within)
+    line.add("and", vec![Value::Tensor(from), Value::Tensor(to)])
 }
 
 /// The rows of bags. Further results tell which indices were used, for training.
@@ -76,37 +67,45 @@ fn embedding_bag(line: &mut Line) -> Lowered<Vec<TensorId>> {
     line.agrees("embedding_dim", &[width])?;
     ["scale_grad_by_freq", "sparse"].iter().for_each(|key| line.ignore(key));
     let mode = mode(line)?;
-    let shape = line.extents(indices)?;
-    let of_rows = match shape[..] {
-        [bags, each] => Some((bags, each)),
-        [_] => None,
+    // Rows of a matrix are bags. Other bags are sections of one row, which all of them share.
+    let (indices, mut within) = match line.extents(indices)?.len() {
+        2 => (indices, None),
+        1 => (line.with_axes(indices, vec![0])?, Some(members(line, indices)?)),
         _ => return Err(Refusal::UNFIT),
     };
-    let flat = if of_rows.is_some() { line.reshaped(indices, &[super::product(&shape)?])? } else { indices };
-    let within = members(line, flat, of_rows)?;
-    let mut items = line.add("gather", vec![Value::Tensor(table), Value::Tensor(flat), Value::Int(0)])?;
+    if let Some(padding) = line.optional::<i64>("padding_idx")?.filter(|padding| *padding >= 0) {
+        let counts = line.add("ne", vec![Value::Tensor(indices), Value::Int(padding)])?;
+        within = Some(match within {
+            Some(within) => line.add("and", vec![Value::Tensor(within), Value::Tensor(counts)])?,
+            None => counts,
+        });
+    }
+    let shape = line.extents(indices)?;
+    let mut items = line.add("gather", vec![Value::Tensor(table), Value::Tensor(indices), Value::Int(0)])?;
     if let Some(factors) = line.weights("per_sample_weights")? {
         line.require("mode", mode == BagMode::Sum, "`sum` beside factors")?;
-        let count = super::product(&line.extents(factors)?)?;
-        let factors = line.reshaped(factors, &[count, 1])?;
+        let factors = line.reshaped(factors, &[&shape[..], &[1]].concat())?;
         items = line.formula_of("mul(@0,@1)", &[items, factors])?;
     }
-    if mode == BagMode::Max {
-        let (within, items) = (line.with_axes(within, vec![2])?, line.with_axes(items, vec![0])?);
-        // A bag without indices has zeros.
-        let least = format!("{:?}", f64::from(f32::MIN));
-        let all = line.formula_of(&format!("select(@0,@1,{least})"), &[within, items])?;
-        let most = line.add("max_reduce", vec![Value::Tensor(all), integers([1])])?;
-        let some = line.cast(within, Primitive::Scalar)?;
-        let some = line.add("max_reduce", vec![Value::Tensor(some), integers([1])])?;
-        let y = line.formula_of("select(gt(@1,0.0),@0,0.0)", &[most, some])?;
+    let reduction = if mode == BagMode::Max { "max_reduce" } else { "sum_reduce" };
+    let Some(within) = within else {
+        let reduction = if mode == BagMode::Mean { "mean_reduce" } else { reduction };
+        let y = line.add(reduction, vec![Value::Tensor(items), integers([1])])?;
         return Ok(vec![line.without_axes(y, &[1])?]);
+    };
+    // Items of other bags are replaced, since infinities and NaN do not vanish by factors of 0.
+    let within = line.with_axes(within, vec![2])?;
+    let none = if mode == BagMode::Max { f64::NEG_INFINITY } else { 0.0 };
+    let none = line.number(Literal::Float(none))?;
+    let chosen = [ExpandedItem::Tensor(within), ExpandedItem::Tensor(items), none];
+    let all = line.text("select(@0,@1,@2)", &chosen)?;
+    let mut y = line.add(reduction, vec![Value::Tensor(all), integers([1])])?;
+    if mode != BagMode::Sum {
+        let counts = line.cast(within, Primitive::Scalar)?;
+        let counts = line.add("sum_reduce", vec![Value::Tensor(counts), integers([1])])?;
+        // A bag without indices has zeros.
+        let formula = if mode == BagMode::Mean { "div(@0,max(@1,1.0))" } else { "select(gt(@1,0.0),@0,0.0)" };
+        y = line.formula_of(formula, &[y, counts])?;
     }
-    let factors = line.cast(within, Primitive::Scalar)?;
-    let mut y = line.multiplied(factors, items, (false, false))?;
-    if mode == BagMode::Mean {
-        let counts = line.add("sum_reduce", vec![Value::Tensor(factors), integers([1])])?;
-        y = line.formula_of("div(@0,max(@1,1.0))", &[y, counts])?;
-    }
-    Ok(vec![y])
+    Ok(vec![line.without_axes(y, &[1])?])
 }

@@ -16,7 +16,7 @@ struct BitDigits {
 }
 
 /// The number of digits without the sign, by the element type; 63 for types that are not known.
-fn width(element: Option<&str>) -> i64 {
+pub(super) fn width(element: Option<&str>) -> i64 {
     match element {
         Some("int8") => 7,
         Some("uint8") => 8,

@@ -258,7 +258,7 @@ fn broadcast(line: &mut Line) -> Lowered<Vec<TensorId>> {
     tensors.into_iter().map(|tensor| line.expanded(tensor, &shape)).collect()
 }
 
-/// The differences of neighbours along an axis, or of these differences again.
+/// The differences of neighbours along an axis, or of these differences again; of truth values, whether they differ.
 fn differences(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let mut x = line.tensor("input")?;
     let axis = line.axis("dim", line.rank(x)?, Some(-1))?;
@@ -270,11 +270,12 @@ fn differences(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let extent = super::extent_of(&line.extents(x)?, axis)?;
     let times = line.at_least("n", 0, Some(1))?;
     line.require("n", times < extent, &format!("an integer below {extent}"))?;
+    let formula = if line.is_logical(x) { "xor(@0,@1)" } else { "sub(@0,@1)" };
     for trip in 0..times {
         let count = extent.saturating_sub(trip);
         let after = line.section(x, axis, (1, count))?;
         let before = line.section(x, axis, (0, count.saturating_sub(1)))?;
-        x = line.formula_of("sub(@0,@1)", &[after, before])?;
+        x = line.formula_of(formula, &[after, before])?;
     }
     Ok(vec![x])
 }

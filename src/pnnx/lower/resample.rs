@@ -22,7 +22,7 @@ pub(super) fn circular(line: &mut Line, x: TensorId, padding: &[(i64, i64)]) -> 
     Ok(y)
 }
 
-/// Removes the items that negative amounts of padding count, before what is left is padded.
+/// Removes the items that negative amounts of padding count.
 fn cropped(line: &mut Line, key: &str, x: TensorId, padding: &[(i64, i64)]) -> Lowered<TensorId> {
     let mut y = x;
     for (axis, (before, after)) in (0..).zip(padding).filter(|(_, (before, after))| *before < 0 || *after < 0) {
@@ -45,15 +45,23 @@ fn padded(line: &mut Line, key: &str, border: &str, value: f64) -> Lowered<Vec<T
     let mut padding: Vec<(i64, i64)> = amounts.as_chunks().0.iter().map(|[before, after]| (*before, *after)).collect();
     padding.resize(rank, (0, 0));
     padding.reverse();
-    let x = cropped(line, key, x, &padding)?;
-    padding.iter_mut().for_each(|(before, after)| (*before, *after) = ((*before).max(0), (*after).max(0)));
-    if border == CIRCULAR {
-        let fits = line.extents(x)?.iter().zip(&padding).all(|(extent, (before, after))| before.max(after) <= extent);
-        line.require(key, fits, "a list of numbers that are no larger than the extents")?;
-        return circular(line, x, &padding).map(|y| vec![y]);
+    let more: Vec<(i64, i64)> = padding.iter().map(|(before, after)| ((*before).max(0), (*after).max(0))).collect();
+    let pad = |line: &mut Line, x| {
+        let arguments = vec![Value::Tensor(x), pairs(more.clone()), Value::String(border.into()), Value::Scalar(value)];
+        line.add("pad", arguments)
+    };
+    if border == "reflect" {
+        // Items that are removed are reflected, too.
+        let y = pad(line, x)?;
+        return Ok(vec![cropped(line, key, y, &padding)?]);
     }
-    let arguments = vec![Value::Tensor(x), pairs(padding), Value::String(border.into()), Value::Scalar(value)];
-    Ok(vec![line.add("pad", arguments)?])
+    let x = cropped(line, key, x, &padding)?;
+    if border == CIRCULAR {
+        let fits = line.extents(x)?.iter().zip(&more).all(|(extent, (before, after))| before.max(after) <= extent);
+        line.require(key, fits, "a list of numbers that are no larger than the extents")?;
+        return circular(line, x, &more).map(|y| vec![y]);
+    }
+    Ok(vec![pad(line, x)?])
 }
 
 /// A padding whose border mode is a parameter.

@@ -3,8 +3,9 @@
 use std::f64::consts::LN_2;
 
 use super::LoweringRule::{By, With};
+use super::bits::width;
 use super::lengths;
-use super::{Line, Lowered, LoweringRow, Refusal, integers};
+use super::{Line, Lowered, LoweringRow, Refusal, integers, torch};
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::{Assembly, einsum};
 use crate::pnnx::item::ExpandedItem;
@@ -42,7 +43,7 @@ pub(super) const ROWS: &[LoweringRow] = &[
             of_two(line, "other", &format!("select(eq(@0,@1),add(@0,1.0),add(maximum(@0,@1),div({more},{LN_2:?})))"))
         }),
     ),
-    (&["torch.float_power"], By(|line| of_two(line, "exponent", "pow(@0,@1)"))),
+    (&["torch.float_power"], By(float_power)),
     (&["torch.ldexp"], By(scaled)),
     (
         &["torch.log2"],
@@ -66,6 +67,18 @@ fn of_two(line: &mut Line, second: &str, formula: &str) -> Lowered<Vec<TensorId>
     Ok(vec![line.text(formula, &items)?])
 }
 
+/// Powers of numbers that are not integers, also where both operands are.
+fn float_power(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let key = line.key_of(&["exponent", "other", "input1"]);
+    let mut items = [line.term("input")?, line.term(key)?];
+    for item in &mut items {
+        if let ExpandedItem::Tensor(tensor) = item {
+            *tensor = line.cast(*tensor, Primitive::Scalar)?;
+        }
+    }
+    Ok(vec![line.text("pow(@0,@1)", &items)?])
+}
+
 /// Numbers times powers of 2, whose exponents may be integers.
 fn scaled(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (x, exponent) = (line.tensor("input")?, line.tensor("other")?);
@@ -80,9 +93,13 @@ fn rounded(line: &mut Line) -> Lowered<Vec<TensorId>> {
         return Ok(vec![line.by_item("torch.round")?]);
     }
     line.require("decimals", (-30..=30).contains(&decimals), "an integer from -30 to 30")?;
-    let factor = 10f64.powi(decimals as i32);
+    // Powers of 10 are exact, tenths are not.
+    let factor = 10f64.powi(decimals.unsigned_abs() as i32);
+    let (to, back) = if decimals > 0 { ("mul", "div") } else { ("div", "mul") };
     let x = line.tensor("input")?;
-    Ok(vec![line.formula_of(&format!("div(round(mul(@0,{factor:?})),{factor:?})"), &[x])?])
+    let scaled = line.formula_of(&format!("{to}(@0,{factor:?})"), &[x])?;
+    let whole = torch(line, "torch.round", &[("input", scaled)], &[])?;
+    Ok(vec![line.formula_of(&format!("{back}(@0,{factor:?})"), &[whole])?])
 }
 
 /// One less the error function.
@@ -91,25 +108,37 @@ fn error_complement(line: &mut Line) -> Lowered<Vec<TensorId>> {
     Ok(vec![line.spelled("sub(1.0,erf(@0))", &[x])?])
 }
 
-/// The most steps of Euclid's algorithm for numbers below 2^53, which NNEF computes with exactly.
-const STEPS: usize = 77;
-
-/// The greatest common divisor of integers, or their least common multiple.
+/// The greatest common divisor of integers, or their least common multiple, by Euclid's algorithm on integers.
 fn divisor(line: &mut Line, is_multiple: bool) -> Lowered<Vec<TensorId>> {
-    let (x, y) = (line.indices("input")?, line.indices("other")?);
-    let (mut a, mut b) = (line.cast(x, Primitive::Scalar)?, line.cast(y, Primitive::Scalar)?);
-    (a, b) = (line.formula_of("abs(@0)", &[a])?, line.formula_of("abs(@0)", &[b])?);
-    let product = if is_multiple { Some(line.formula_of("mul(@0,@1)", &[a, b])?) } else { None };
-    for _ in 0..STEPS {
-        let rest = line.formula_of("select(eq(@1,0.0),0.0,sub(@0,mul(@1,floor(div(@0,@1)))))", &[a, b])?;
-        a = line.formula_of("select(eq(@1,0.0),@0,@1)", &[a, b])?;
+    let operands = [line.indices("input")?, line.indices("other")?];
+    let [mut a, mut b] = [magnitude(line, operands[0])?, magnitude(line, operands[1])?];
+    let bits = operands.iter().map(|x| width(line.builder.graph.element_type(*x))).max().unwrap_or_default();
+    // Fibonacci numbers take the most steps, and grow by a bit in 1.44 steps.
+    for _ in 0..bits.saturating_mul(3) / 2 {
+        let is_done = line.add("eq", vec![Value::Tensor(b), Value::Int(0)])?;
+        let by = line.add("select", vec![Value::Tensor(is_done), Value::Int(1), Value::Tensor(b)])?;
+        let quotient = line.add("div", vec![Value::Tensor(a), Value::Tensor(by)])?;
+        let whole = line.add("mul", vec![Value::Tensor(quotient), Value::Tensor(by)])?;
+        let rest = line.add("sub", vec![Value::Tensor(a), Value::Tensor(whole)])?;
+        a = line.add("select", vec![Value::Tensor(is_done), Value::Tensor(a), Value::Tensor(b)])?;
         b = rest;
     }
-    let y = match product {
-        Some(product) => line.formula_of("select(eq(@0,0.0),0.0,div(@0,@1))", &[product, a])?,
-        None => a,
-    };
-    Ok(vec![line.cast(y, Primitive::Integer)?])
+    if !is_multiple {
+        return Ok(vec![a]);
+    }
+    let is_zero = line.add("eq", vec![Value::Tensor(a), Value::Int(0)])?;
+    let by = line.add("select", vec![Value::Tensor(is_zero), Value::Int(1), Value::Tensor(a)])?;
+    let [x, y] = operands;
+    let quotient = line.add("div", vec![Value::Tensor(x), Value::Tensor(by)])?;
+    let product = line.add("mul", vec![Value::Tensor(quotient), Value::Tensor(y)])?;
+    Ok(vec![magnitude(line, product)?])
+}
+
+/// The absolute values of integers, which stay integers.
+fn magnitude(line: &mut Line, x: TensorId) -> Lowered<TensorId> {
+    let is_negative = line.add("lt", vec![Value::Tensor(x), Value::Int(0)])?;
+    let opposite = line.add("sub", vec![Value::Int(0), Value::Tensor(x)])?;
+    line.add("select", vec![Value::Tensor(is_negative), Value::Tensor(opposite), Value::Tensor(x)])
 }
 
 /// The inverse of the sigmoid, of items that may be kept away from 0 and 1.

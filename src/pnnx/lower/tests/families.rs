@@ -623,11 +623,40 @@ fn functions_of_one_row_of_torch() {
         (&[("(2)f32", &[8.0, 0.5])], "torch.log2", "", &[&[3.0, -1.0]]),
         (&[("(2)f32", &[1.26, -1.24])], "torch.round", "decimals=1", &[&[1.3, -1.2]]),
         (&[("(2)f32", &[2.5, -1.5])], "torch.round", "", &[&[2.0, -2.0]]),
+        (&[("(3)f32", &[0.25, 0.75, -0.125])], "torch.round", "decimals=1", &[&[0.2, 0.8, -0.1]]),
+        (&[("(3)f32", &[25.0, 35.0, -26.0])], "torch.round", "decimals=-1", &[&[20.0, 40.0, -30.0]]),
+        (
+            &[("(2)i64", &[2.0, 3.0]), ("(2)i64", &[-1.0, 40.0])],
+            "torch.float_power",
+            "$input=0 $exponent=1",
+            &[&[0.5, 3f64.powi(40)]],
+        ),
+        (&[("(4)bool", &[1.0, 0.0, 0.0, 1.0])], "torch.diff", "dim=0", &[&[1.0, 0.0, 1.0]]),
         (&[("(1)f32", &[180.0])], "torch.deg2rad", "", &[&[std::f64::consts::PI]]),
     ]);
 }
 
-/// Negative amounts of padding remove items before the rest is padded.
+/// Divisors are exact for all integers, and their graphs have no numbers that are not integers.
+#[test]
+fn divisors_are_those_of_integers() {
+    const LARGE: (&[f64], &[f64]) = (&[50_331_651.0, -12.0, 0.0, 0.0], &[83_886_085.0, 8.0, -7.0, 0.0]);
+    let operands: &[Input] = &[("(4)i64", LARGE.0), ("(4)i64", LARGE.1)];
+    check(&[
+        (operands, "torch.gcd", "$input=0 $other=1", &[&[16_777_217.0, 4.0, 7.0, 0.0]]),
+        (operands, "torch.lcm", "$input=0 $other=1", &[&[251_658_255.0, 24.0, 0.0, 0.0]]),
+        // The largest Fibonacci numbers of 8 bits take the most steps.
+        (&[("(1)u8", &[144.0]), ("(1)u8", &[233.0])], "torch.gcd", "$input=0 $other=1", &[&[1.0]]),
+    ]);
+    for kind in ["torch.gcd", "torch.lcm"] {
+        let (graph, passed) = lowered(&file(&["(4)i64", "(4)i64"], kind, "$input=0 $other=1"));
+        assert!(!passed);
+        for operation in graph.operations() {
+            assert_ne!(graph.operation_name(operation), "cast", "{kind}");
+        }
+    }
+}
+
+/// Negative amounts of padding remove items before the rest is padded, unless items are reflected.
 #[test]
 fn padding_removes_items() {
     let row: Input = ("(1,1,4)f32", &[1.0, 2.0, 3.0, 4.0]);
@@ -636,5 +665,27 @@ fn padding_removes_items() {
         (&[row], "F.pad", "pad=(-1,-2)", &[&[2.0]]),
         (&[row], "F.pad", "pad=(1,-1) mode=circular", &[&[3.0, 1.0, 2.0, 3.0]]),
         (&[row], "F.pad", "pad=(-1,1) mode=replicate", &[&[2.0, 3.0, 4.0, 4.0]]),
+        (&[row], "F.pad", "pad=(3,-2) mode=reflect", &[&[4.0, 3.0, 2.0, 1.0, 2.0]]),
+        (&[row], "nn.ReflectionPad1d", "padding=(-3,2)", &[&[4.0, 3.0, 2.0]]),
+    ]);
+}
+
+/// What other bags have, also infinities and NaN, does not change a bag.
+#[test]
+fn bags_are_apart() {
+    let table: Input = ("(4,1)f32", &[INF, f64::NAN, -INF, 2.0]);
+    let rows: Input = ("(3,2)i64", &[0.0, 3.0, 3.0, 3.0, 2.0, 2.0]);
+    let flat: Input = ("(6)i64", rows.1);
+    let offsets: Input = ("(3)i64", &[0.0, 2.0, 4.0]);
+    let sums: &[&[f64]] = &[&[INF, 4.0, -INF]];
+    let others: &[&[f64]] = &[&[INF, 2.0, -INF]];
+    check(&[
+        (&[rows, table], "F.embedding_bag", "$input=0 $weight=1 mode=sum", sums),
+        (&[rows, table], "F.embedding_bag", "$input=0 $weight=1 mode=mean", others),
+        (&[rows, table], "F.embedding_bag", "$input=0 $weight=1 mode=max", others),
+        (&[rows, table], "F.embedding_bag", "$input=0 $weight=1 mode=sum padding_idx=0", &[&[2.0, 4.0, -INF]]),
+        (&[flat, table, offsets], "F.embedding_bag", "$input=0 $weight=1 $offsets=2 mode=sum", sums),
+        (&[flat, table, offsets], "F.embedding_bag", "$input=0 $weight=1 $offsets=2 mode=mean", others),
+        (&[flat, table, offsets], "F.embedding_bag", "$input=0 $weight=1 $offsets=2 mode=max", others),
     ]);
 }
