@@ -5,6 +5,7 @@ use std::cell::Cell;
 use super::error::EvalError;
 use crate::diagnostics::{Code, memory_text};
 use crate::live::Held;
+use crate::options::{Options, Profile};
 use crate::tensor::MAX_RANK;
 use crate::tensor::usage::Usage;
 
@@ -28,6 +29,21 @@ impl Limits {
     /// The limits for untrusted graphs, such as those that a service evaluates.
     pub fn untrusted() -> Self {
         Limits { max_items: 12 << 20, max_work: 100_000_000 }
+    }
+
+    /// The limits that belong to options.
+    pub(crate) fn of(options: &Options) -> Self {
+        let mut limits = match options.internal.profile {
+            Profile::Trusted => Limits::default(),
+            Profile::Untrusted => Limits::untrusted(),
+        };
+        limits.max_items = limits.max_items.min(Self::items_of(options.max_memory));
+        limits
+    }
+
+    /// Lets the run have the memory of so many items in any case: those of a large model.
+    pub(crate) fn allow(&self) {
+        Held::default().allow(self.max_items.saturating_mul(UNIT));
     }
 
     /// The items that so many bytes have room for: one takes 8 bytes, and lists of indices take half as much beside it.

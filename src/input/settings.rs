@@ -51,11 +51,11 @@ pub(crate) struct Passes {
 impl Settings {
     /// The settings with the limits that belong to the profile of options.
     pub(crate) fn new(options: &Options) -> Self {
-        let (mut model, mut evaluation) = match options.internal.profile {
-            Profile::Trusted => (model::Limits::default(), eval::Limits::default()),
-            Profile::Untrusted => (model::Limits::untrusted(), eval::Limits::untrusted()),
+        let mut model = match options.internal.profile {
+            Profile::Trusted => model::Limits::default(),
+            Profile::Untrusted => model::Limits::untrusted(),
         };
-        evaluation.max_items = evaluation.max_items.min(eval::Limits::items_of(options.max_memory));
+        let evaluation = eval::Limits::of(options);
         model.graph = model.graph.min(options.max_text);
         model.text = model.text.min(options.max_text);
         Settings {
@@ -94,6 +94,7 @@ impl Settings {
         let mut limits = self.evaluation;
         if self.data_count {
             limits.max_items = limits.max_items.saturating_add(stored / 2);
+            limits.allow();
         }
         limits
     }

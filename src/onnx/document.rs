@@ -23,7 +23,6 @@ use super::view::{self, ModelConstants, ViewTypes};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, memory_text};
 use crate::eval::{Limits, Quantizations};
 use crate::live::Held;
-use crate::options::Profile;
 use crate::parts::{KERNELS, TRANSLATION};
 use crate::sink::ByteSink;
 use crate::source::{FileId, Location, Sources, Span};
@@ -332,11 +331,16 @@ impl Document {
     /// loops cannot be expanded, there are more nodes than the options allow, or external data are outside the folder of
     /// the model or not there.
     pub fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
+        self.flatten_within(options, Limits::of(options))
+    }
+
+    /// [`Self::flatten`], with the limits on what is computed to know control flow.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::flatten`].
+    pub(crate) fn flatten_within(&mut self, options: &Options, limits: Limits) -> Result<Diagnostics, Diagnostics> {
         let stores = Stores::new(self.folder.as_deref());
-        let limits = match options.internal.profile {
-            Profile::Trusted => Limits::default(),
-            Profile::Untrusted => Limits::untrusted(),
-        };
         let limits = limits.folding(self.stored_bytes());
         let decides = options.unroll && KERNELS.missing().is_none();
         self.expanded(options, |model, functions, places| {

@@ -208,6 +208,8 @@ pub(crate) struct GraphProto {
     /// What was found out about values that nodes in it compute, for the expansion of control flow. Nothing of it is
     /// written.
     pub(crate) facts: Vec<(NameId, Fact)>,
+    /// Results of nodes in it that were computed while the nodes stay. Nothing of it is written.
+    pub(crate) noted: Vec<TensorProto>,
     /// Whether the state of the loop whose body it is has one shape in all trips, as far as that was found out.
     pub(crate) keeps_shapes: bool,
 }

@@ -21,9 +21,8 @@ pub(crate) struct Usage {
 impl Usage {
     /// Limits with a usage of 0.
     pub(crate) fn new(max_steps: u64, max_alive: u64, unit: u64) -> Self {
-        let alive = Held::default();
-        alive.allow(max_alive.saturating_mul(unit));
-        Usage { max_steps, max_alive, steps: Cell::new(0), allowed: Cell::new(0), alive, unit }
+        let (steps, allowed, alive) = (Cell::new(0), Cell::new(0), Held::default());
+        Usage { max_steps, max_alive, steps, allowed, alive, unit }
     }
 
     /// The memory in use, which stays so.
@@ -69,5 +68,19 @@ impl Usage {
     /// Subtracts memory from the usage.
     pub(crate) fn release(&self, less: u64) {
         self.alive.remove(less.saturating_mul(self.unit));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::LiveRun;
+
+    #[test]
+    fn limits_of_a_stage_hold_within_those_of_the_run() {
+        let _run = LiveRun::within(1 << 20);
+        let usage = Usage::new(1, 1 << 30, 8);
+        assert!(usage.fits(1 << 16) && !usage.fits(1 << 18));
+        assert!(!Held::default().fits(1 << 21, u64::MAX), "the limit of the run stays");
     }
 }

@@ -121,10 +121,11 @@ impl ParsedModel {
         let found = &mut self.found;
         let options = &settings.options;
         self.document = self.document.take().and_then(|mut document| {
+            let limits = limits(&document, settings);
             let mut flattened = || {
                 let warnings = match settings.passes.fold {
-                    true => document.fold(options, limits(&document, settings))?,
-                    false => document.flatten(options)?,
+                    true => document.fold(options, limits)?,
+                    false => document.flatten_within(options, limits)?,
                 };
                 if settings.passes.share {
                     document.share();

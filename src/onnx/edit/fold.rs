@@ -14,8 +14,8 @@ use crate::Options;
 use crate::eval::Budget;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
-use crate::onnx::infer::{GraphTypes, TensorFacts, infer};
-use crate::onnx::inline::{Imports, each_graph_mut, each_node, is_control, own_names};
+use crate::onnx::infer::{GraphTypes, TensorExtents, TensorFacts, infer};
+use crate::onnx::inline::{Imports, each_graph, each_graph_mut, each_node, is_control, own_names};
 use crate::onnx::model::{
     AttributeProto, AttributeValue, Fact, GraphProto, ModelNames, ModelProto, NodeProto, Scalar, TensorProto,
     ValueInfo, Values,
@@ -40,9 +40,9 @@ pub(super) enum Folded {
     Noted,
 }
 
-/// Computes what is known in the graph of a model. Returns whether a node was replaced whose results do not follow from
-/// types: then more may follow from types than before. Functions of the model are left alone: what is known differs
-/// between their calls.
+/// Computes what is known in the graph of a model. Returns whether results were computed that do not follow from types:
+/// then more may follow from types than before. What nodes compute that stay is kept for the next time. Functions of the
+/// model are left alone: what is known differs between their calls.
 pub(super) fn constants(
     model: &mut ModelProto,
     folded: Folded,
@@ -52,6 +52,11 @@ pub(super) fn constants(
     let types = infer(model, options);
     let References { variables, .. } = References::of(model);
     let ModelProto { names, graph: Some(graph), opsets, .. } = model else { return false };
+    if folded == Folded::Noted {
+        // Graphs with such results may have been replaced by copies without them.
+        budget.clear();
+        budget.hold(noted_items(graph));
+    }
     contradictions::mark(graph, &types.main);
     let imports = Imports::new(names, opsets);
     let uses = counted_uses(&graph.nodes, names.values.len());
@@ -72,6 +77,7 @@ pub(super) fn constants(
         variables,
         keeps_quantized,
         computed,
+        around: vec![Some(&types.main)],
     };
     folding.nodes(graph, Some(&types.main));
     folding.computed
@@ -79,10 +85,24 @@ pub(super) fn constants(
 
 /// Forgets what was found out about the values of a graph.
 pub(super) fn forget(graph: &mut GraphProto) {
-    (graph.facts, graph.keeps_shapes) = (Vec::new(), false);
+    (graph.facts, graph.noted, graph.keeps_shapes) = (Vec::new(), Vec::new(), false);
     for attribute in graph.nodes.iter_mut().flat_map(|node| &mut node.attributes) {
         each_graph_mut(&mut attribute.value, &mut |inner| with_stack(|| forget(inner)));
     }
+}
+
+/// The items of results of nodes that stay, twice: as constants, and as the operands of others.
+fn noted_items(graph: &GraphProto) -> usize {
+    let items = |constant: &TensorProto| {
+        let extents = constant.dims.iter().map(|extent| usize::try_from(*extent).unwrap_or(0));
+        extents.fold(1, usize::saturating_mul).max(constant.stored_bytes() / size_of::<i64>())
+    };
+    let own = graph.noted.iter().map(items).fold(0, usize::saturating_add).saturating_mul(2);
+    let mut inner = 0usize;
+    for attribute in graph.nodes.iter().flat_map(|node| &node.attributes) {
+        each_graph(&attribute.value, &mut |graph| inner = inner.saturating_add(with_stack(|| noted_items(graph))));
+    }
+    own.saturating_add(inner)
 }
 
 /// How often nodes use each value, by the number of its name.
@@ -113,7 +133,7 @@ struct Folding<'m> {
     stores: &'m Stores,
     budget: &'m Budget,
     folded: Folded,
-    /// The initializers of the open graphs, those of the outermost graph first.
+    /// The initializers of the open graphs, and the results of nodes that stay, those of the outermost graph first.
     constants: Vec<TensorProto>,
     /// What is known of each visible value, by the number of its name.
     known: Vec<Known>,
@@ -127,12 +147,14 @@ struct Folding<'m> {
     keeps_quantized: bool,
     /// Whether a node was computed whose results do not follow from types.
     computed: bool,
+    /// The types of the open graphs, those of the outermost graph first.
+    around: Vec<Option<&'m GraphTypes>>,
 }
 
-impl Folding<'_> {
+impl<'m> Folding<'m> {
     /// Folds a graph of a node, whose values hide those of the same names around it.
-    fn inner(&mut self, graph: &mut GraphProto, types: Option<&GraphTypes>) {
-        graph.facts.clear();
+    fn inner(&mut self, graph: &mut GraphProto, types: Option<&'m GraphTypes>) {
+        (graph.facts, graph.keeps_shapes) = (Vec::new(), false);
         if graph.cannot_run {
             return;
         }
@@ -141,7 +163,10 @@ impl Folding<'_> {
             let before = self.set(name, Known::Nothing);
             self.undo.push((name, before));
         }
+        self.around.push(types);
         self.nodes(graph, types);
+        graph.keeps_shapes = self.keeps_shapes(graph);
+        self.around.pop();
         while self.undo.len() > mark {
             let Some((name, before)) = self.undo.pop() else { break };
             self.set(name, before);
@@ -161,7 +186,7 @@ impl Folding<'_> {
     }
 
     /// Folds the nodes of a graph.
-    fn nodes(&mut self, graph: &mut GraphProto, types: Option<&GraphTypes>) {
+    fn nodes(&mut self, graph: &mut GraphProto, types: Option<&'m GraphTypes>) {
         let inputs: FxHashSet<NameId> = graph.inputs.iter().filter_map(|input| input.name).collect();
         let outputs: FxHashSet<NameId> = graph.outputs.iter().filter_map(|output| output.name).collect();
         let first = self.constants.len();
@@ -170,6 +195,12 @@ impl Folding<'_> {
             match constant.name.filter(|name| !inputs.contains(name) && !self.variables.contains(name)) {
                 Some(name) => self.store(name, constant),
                 None => self.constants.push(constant),
+            }
+        }
+        let first_noted = self.constants.len();
+        for constant in std::mem::take(&mut graph.noted) {
+            if let Some(name) = constant.name {
+                self.store(name, constant);
             }
         }
         let nodes = std::mem::take(&mut graph.nodes);
@@ -181,11 +212,10 @@ impl Folding<'_> {
                     let types = types.and_then(|types| types.inner.get((i, a, position)));
                     position += 1;
                     with_stack(|| self.inner(inner, types));
-                    inner.keeps_shapes = types.is_some_and(|types| keeps_shapes(inner, types));
                 });
             }
             if is_control(self.names, &node) {
-                facts.extend(types.into_iter().flat_map(|types| scanned_extents(self.names, &node, types)));
+                facts.extend(self.scanned_extents(&node));
             }
             let stays = self.keeps_quantized && pure::widens_codes(self.names, &node);
             let schema = pure::schema_of(self.names, &self.imports, &node).filter(|_| !stays);
@@ -193,11 +223,17 @@ impl Folding<'_> {
                 graph.nodes.push(node);
                 continue;
             };
+            if self.folded == Folded::Noted && self.is_noted(&node) {
+                facts.extend(node.outputs.iter().filter_map(|name| Some((*name, Fact::Is(self.noted_scalar(*name)?)))));
+                graph.nodes.push(node);
+                continue;
+            }
             let inferred = inferred(&node, types);
             let is_inferred = inferred.is_some() || node.inputs.is_empty() && self.is_constant(&node);
             match inferred.or_else(|| self.results(&node, version)) {
                 Some(results) if self.folded == Folded::Noted => {
-                    self.note(&node, results, &mut facts);
+                    self.computed |= !is_inferred;
+                    self.note(&node, (results, !is_inferred), &mut facts);
                     graph.nodes.push(node);
                 }
                 Some(results) => {
@@ -206,6 +242,9 @@ impl Folding<'_> {
                 }
                 None => graph.nodes.push(node),
             }
+        }
+        if self.folded == Folded::Noted {
+            graph.noted = self.constants.split_off(first_noted);
         }
         graph.initializers = self.constants.split_off(first);
         graph.facts = facts;
@@ -280,13 +319,76 @@ impl Folding<'_> {
         }
     }
 
-    /// Notes the results of a node that stays.
-    fn note(&mut self, node: &NodeProto, results: Vec<Option<Arc<Tensor>>>, facts: &mut Vec<(NameId, Fact)>) {
+    /// Notes the results of a node that stays; the graph keeps those that do not follow from types.
+    fn note(
+        &mut self,
+        node: &NodeProto,
+        (results, kept): (Vec<Option<Arc<Tensor>>>, bool),
+        facts: &mut Vec<(NameId, Fact)>,
+    ) {
         let named = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);
         for (name, tensor) in named.filter_map(|(name, tensor)| Some((*name, tensor?))) {
             facts.extend(scalar(&tensor).map(|value| (name, Fact::Is(value))));
+            if kept {
+                self.constants.push(tensor_proto(&tensor, Some(name)));
+            }
             self.set(name, Known::Read(tensor));
         }
+    }
+
+    /// Whether the results of a node were computed before it is visited.
+    fn is_noted(&self, node: &NodeProto) -> bool {
+        let is_known = |name: &NameId| !matches!(self.known.get(name.index()), None | Some(Known::Nothing));
+        let mut named = node.outputs.iter().filter(|name| **name != NameId::ROOT).peekable();
+        named.peek().is_some() && named.all(is_known)
+    }
+
+    /// The only item of a result that was computed before.
+    fn noted_scalar(&mut self, name: NameId) -> Option<Scalar> {
+        let Known::Stored(index) = self.known.get(name.index())? else { return None };
+        if self.constants.get(*index as usize)?.dims.iter().any(|extent| *extent != 1) {
+            return None;
+        }
+        self.value(name).and_then(|value| scalar(&value))
+    }
+
+    /// The shape of a visible value.
+    fn shape(&self, name: NameId) -> Option<&'m TensorExtents> {
+        for types in self.around.iter().rev() {
+            // A graph without types may hide a value around it.
+            if let Some(ty) = (*types)?.values.get(name) {
+                return ty.as_tensor()?.shape.as_ref();
+            }
+        }
+        None
+    }
+
+    /// Whether the state of a loop has the same shape before and after a trip.
+    fn keeps_shapes(&self, body: &GraphProto) -> bool {
+        let shape = |value: &ValueInfo| self.shape(value.name?);
+        let mut state = body.inputs.iter().skip(2).zip(body.outputs.iter().skip(1));
+        body.inputs.len() > 1 && state.all(|(a, b)| shape(a).is_some() && shape(a) == shape(b))
+    }
+
+    /// The extents of what a `Scan` scans, which decide how often it runs.
+    fn scanned_extents(&self, node: &NodeProto) -> Vec<(NameId, Fact)> {
+        let value = |name: &str| {
+            let named =
+                |attribute: &&AttributeProto| attribute.name.is_some_and(|own| self.names.texts.text(own) == name);
+            node.attributes.iter().find(named).map(|attribute| &attribute.value)
+        };
+        let Some(AttributeValue::Int(count)) = value("num_scan_inputs") else { return Vec::new() };
+        let axes = if let Some(AttributeValue::Ints(axes)) = value("scan_input_axes") { &axes[..] } else { &[] };
+        let first = usize::try_from(*count).ok().and_then(|count| node.inputs.len().checked_sub(count));
+        let scanned = first.map_or(&[][..], |first| &node.inputs[first..]);
+        let extent = |(i, name): (usize, &NameId)| {
+            let axis = axes.get(i).copied().unwrap_or(0);
+            let shape = self.shape(*name)?;
+            let place = if axis < 0 { axis.checked_add(shape.len() as i64)? } else { axis };
+            let extent = shape.get(usize::try_from(place).ok()?)?.known()?;
+            Some((*name, Fact::Extent { axis, extent }))
+        };
+        scanned.iter().enumerate().filter_map(extent).collect()
     }
 
     fn is_constant(&self, node: &NodeProto) -> bool {
@@ -320,33 +422,6 @@ fn inferred(node: &NodeProto, types: Option<&GraphTypes>) -> Option<Vec<Option<A
         name => Some(Some(Arc::new(items(types.values.get(name)?.as_tensor()?)?))),
     };
     node.outputs.iter().map(result).collect()
-}
-
-/// Whether the state of a loop has the same shape before and after a trip.
-fn keeps_shapes(body: &GraphProto, types: &GraphTypes) -> bool {
-    let shape = |value: &ValueInfo| types.values.get(value.name?)?.as_tensor()?.shape.as_ref();
-    let mut state = body.inputs.iter().skip(2).zip(body.outputs.iter().skip(1));
-    body.inputs.len() > 1 && state.all(|(a, b)| shape(a).is_some() && shape(a) == shape(b))
-}
-
-/// The extents of what a `Scan` scans, which decide how often it runs.
-fn scanned_extents(names: &ModelNames, node: &NodeProto, types: &GraphTypes) -> Vec<(NameId, Fact)> {
-    let value = |name: &str| {
-        let named = |attribute: &&AttributeProto| attribute.name.is_some_and(|own| names.texts.text(own) == name);
-        node.attributes.iter().find(named).map(|attribute| &attribute.value)
-    };
-    let Some(AttributeValue::Int(count)) = value("num_scan_inputs") else { return Vec::new() };
-    let axes = if let Some(AttributeValue::Ints(axes)) = value("scan_input_axes") { &axes[..] } else { &[] };
-    let first = usize::try_from(*count).ok().and_then(|count| node.inputs.len().checked_sub(count));
-    let scanned = first.map_or(&[][..], |first| &node.inputs[first..]);
-    let extent = |(i, name): (usize, &NameId)| {
-        let axis = axes.get(i).copied().unwrap_or(0);
-        let shape = types.values.get(*name)?.as_tensor()?.shape.as_ref()?;
-        let place = if axis < 0 { axis.checked_add(shape.len() as i64)? } else { axis };
-        let extent = shape.get(usize::try_from(place).ok()?)?.known()?;
-        Some((*name, Fact::Extent { axis, extent }))
-    };
-    scanned.iter().enumerate().filter_map(extent).collect()
 }
 
 /// The only item of a tensor of integers or truth values.

@@ -221,7 +221,68 @@ const NESTS: &[&str] = &[
      else_branch = u () => (float[2, 3] r) { n = Add (x, x) j = Abs (n) k, s = Scan (x, j) <num_scan_inputs = 1, \
      body = b (float[2, 3] z, float[3] i) => (float[2, 3] d, float[3] o) { d = Add (z, i) o = Neg (i) }> \
      r = Add (k, s) }> }",
+    // What is computed, and no type says, decides an extent, which decides how often a loop runs.
+    "g (float[12] x) => (float[?] y) <float[2] h = {1.1, 1.4}, bool on = {1}, int64 zero = {0}> { \
+     f = Exp (h) a = Cast <to = 7> (f) d = Reshape (x, a) s = Shape (d) n = Gather (s, zero) \
+     y = Loop (n, on, x) <body = b (int64 i, bool k, float[12] v) => (bool kk, float[12] o) \
+     { kk = Identity (k) o = Neg (v) }> }",
+    // The same in a branch that may run.
+    "g (float[12] x, bool c) => (float[12] y) <float[2] h = {1.1, 1.4}, bool on = {1}, int64 zero = {0}> { \
+     y = If (c) <then_branch = t () => (float[12] r) { f = Exp (h) a = Cast <to = 7> (f) d = Reshape (x, a) \
+     s = Shape (d) n = Gather (s, zero) r = Loop (n, on, x) <body = b (int64 i, bool k, float[12] v) => \
+     (bool kk, float[12] o) { kk = Identity (k) o = Neg (v) }> }, else_branch = u () => (float[12] r) { r = Abs (x) }> }",
+    // A scan over a value around its graph.
+    "g (float[3, 2] v, float[2] s, bool c) => (float[2] y) { x = Abs (v) \
+     y = If (c) <then_branch = a () => (float[2] p) { p, q = Scan (s, x) <num_scan_inputs = 1, body = b (float[2] z, \
+     float[2] i) => (float[2] d, float[2] o) { d = Add (z, i) o = Neg (i) }> }, else_branch = e () => (float[2] r) \
+     { r = Neg (s) }> }",
 ];
+
+/// A chain of conditions of which each one is decided by what the chosen branch of the one before it computes, beside a
+/// chain of larger tensors.
+fn decisions(count: usize) -> String {
+    let mut body = "w0 = ConstantOfShape (n) w1 = Neg (w0) w = Neg (w1) ".to_owned();
+    let mut last = "h".to_owned();
+    for i in 0..count {
+        body += &format!(
+            "s{i} = ReduceMax <keepdims = 0> ({last}) c{i} = Greater (s{i}, z) t{i} = If (c{i}) \
+             <then_branch = a () => (p) {{ p = Mul ({last}, {last}) }}, else_branch = b () => (q) {{ q = Neg ({last}) }}> \
+             r{i} = Sqrt (t{i}) "
+        );
+        last = format!("r{i}");
+    }
+    let constants = "float[2] h = {1.5, 2.5}, float z = {0.0}, int64[1] n = {1000}";
+    format!("g (float[2] x) => (float[2] y, float[?] w) <{constants}> {{ {body} y = Add (x, {last}) }}")
+}
+
+#[test]
+fn what_is_known_is_computed_once_and_kept() {
+    let unrolling = Options::default().with(|options| options.unroll = true);
+    let graph = decisions(12);
+    let mut least = 0;
+    // The least limits with which folding decides all.
+    for limit in [2_000, 4_000, 8_000, 12_000, 16_000] {
+        for limits in
+            [Limits { max_items: limit, ..Limits::default() }, Limits { max_work: limit, ..Limits::default() }]
+        {
+            let (mut folded, mut unrolled) = (document(&graph), document(&graph));
+            folded.fold(&unrolling, limits).unwrap();
+            unrolled.flatten_within(&unrolling, limits).unwrap();
+            if !operators(&folded).contains("If") {
+                least += 1;
+                assert!(
+                    !operators(&unrolled).contains("If"),
+                    "{limits:?}: {unrolled}",
+                    unrolled = operators(&unrolled)
+                );
+            }
+        }
+    }
+    assert!(least >= 4, "the limits allow folding");
+    let mut limited = document(&graph);
+    limited.flatten_within(&unrolling, Limits { max_work: 3, ..Limits::default() }).unwrap();
+    assert!(operators(&limited).contains("If"), "limits hold");
+}
 
 /// The operators of the nodes of a model.
 fn operators(document: &Document) -> String {

@@ -9,7 +9,7 @@ use super::bodies::FunctionTypes;
 use super::budget::InferBudget;
 use super::call::{Bindings, InferCall, Known};
 use super::facts::ValueType;
-use super::graphs::DeclaredTypes;
+use super::graphs::KnownResults;
 use super::merge::unified;
 use super::operator::{ConstantSource, Operator};
 use super::scope::TypeScope;
@@ -108,7 +108,7 @@ pub(super) struct Inference<'m> {
 
 impl<'m> Inference<'m> {
     /// Infers the types of the results of a node and defines them.
-    pub(super) fn node(&mut self, node: &'m NodeProto, declared: &DeclaredTypes<'m>) -> InnerTypes {
+    pub(super) fn node(&mut self, node: &'m NodeProto, of: &KnownResults<'m>) -> InnerTypes {
         self.budget.visit();
         let mut inner = InnerTypes::new();
         let (mut results, constant) = match self.functions.called(&self.model.names, node) {
@@ -120,15 +120,25 @@ impl<'m> Inference<'m> {
         };
         results.resize(node.outputs.len(), ValueType::Unknown);
         for (output, ty) in node.outputs.iter().zip(results) {
-            let known = Known::new(self.settled(ty, *output, declared), constant);
+            let known = match of.noted.get(output) {
+                Some(noted) => self.stored(noted),
+                None => Known::new(self.settled(ty, *output, of), constant),
+            };
             self.scope.define(*output, known);
         }
         inner
     }
 
+    /// What is known of a tensor, as far as there is memory.
+    pub(super) fn stored(&mut self, constant: &'m TensorProto) -> Known<'m> {
+        let mut known = Known::of_constant(constant);
+        self.budget.allows(&mut known.ty);
+        known
+    }
+
     /// The type of a value, from what was found and what is declared, without unknown extents.
-    pub(super) fn settled(&mut self, found: ValueType, name: NameId, declared: &DeclaredTypes<'m>) -> ValueType {
-        let ty = match declared.get(&name) {
+    pub(super) fn settled(&mut self, found: ValueType, name: NameId, of: &KnownResults<'m>) -> ValueType {
+        let ty = match of.declared.get(&name) {
             Some(declared) => unified(found, super::declared::declared(&self.model.names, declared)),
             None => found,
         };

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::call::Bindings;
 use super::engine::{InferFrame, Inference, ResultTypes};
-use super::graphs::DeclaredTypes;
+use super::graphs::KnownResults;
 use super::seen::{GivenCall, GivenOperand};
 use super::tables::{GraphTypes, InnerTable};
 use crate::graph::names::NameId;
@@ -68,7 +68,7 @@ impl<'m> Inference<'m> {
         }
         self.budget.depth -= 1;
         let mut inner = InnerTable::default();
-        self.nodes(&body.nodes, &DeclaredTypes::default(), &mut inner);
+        self.nodes(&body.nodes, &KnownResults::default(), &mut inner);
         self.budget.depth += 1;
         let results = body.outputs.iter().map(|output| self.scope.type_of(*output)).collect();
         match &mut self.bodies {

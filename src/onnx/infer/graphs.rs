@@ -10,8 +10,14 @@ use super::tables::{GraphTypes, InnerPlace, InnerTable};
 use crate::graph::names::NameId;
 use crate::onnx::model::{AttributeValue, GraphProto, NodeProto, TensorProto, TypeProto, ValueInfo};
 
-/// The declared types of the results of a graph.
-pub(super) type DeclaredTypes<'m> = FxHashMap<NameId, &'m TypeProto>;
+/// What is known of the results of the nodes of a graph beside what follows from their operands.
+#[derive(Default)]
+pub(super) struct KnownResults<'m> {
+    /// Their declared types.
+    pub(super) declared: FxHashMap<NameId, &'m TypeProto>,
+    /// Those that were computed.
+    pub(super) noted: FxHashMap<NameId, &'m TensorProto>,
+}
 
 /// The graphs of a node with their places; `node` is the index of the node.
 pub(super) fn graphs_of(node: &NodeProto) -> Vec<(InnerPlace, &GraphProto)> {
@@ -26,8 +32,14 @@ pub(super) fn graphs_of(node: &NodeProto) -> Vec<(InnerPlace, &GraphProto)> {
     graphs
 }
 
-fn declared_types<'m>(values: impl Iterator<Item = &'m ValueInfo>) -> DeclaredTypes<'m> {
-    values.filter_map(|value| Some((value.name?, value.ty.as_ref()?))).collect()
+impl<'m> KnownResults<'m> {
+    fn of(graph: &'m GraphProto) -> Self {
+        let declared = |value: &'m ValueInfo| Some((value.name?, value.ty.as_ref()?));
+        KnownResults {
+            declared: graph.outputs.iter().chain(&graph.value_info).filter_map(declared).collect(),
+            noted: graph.noted.iter().filter_map(|constant| Some((constant.name?, constant))).collect(),
+        }
+    }
 }
 
 impl<'m> Inference<'m> {
@@ -48,16 +60,15 @@ impl<'m> Inference<'m> {
         let mut constants = FxHashMap::default();
         for constant in &graph.initializers {
             let name = constant.name.unwrap_or(NameId::ROOT);
-            let mut known = Known::of_constant(constant);
-            self.budget.allows(&mut known.ty);
+            let known = self.stored(constant);
             self.scope.define(name, known);
             constants.insert(name, constant);
         }
         self.inputs(graph, given, &constants);
-        let declared = declared_types(graph.outputs.iter().chain(&graph.value_info));
+        let results = KnownResults::of(graph);
         let mut inner = InnerTable::default();
         let before = self.contradictions.len();
-        self.nodes(nodes, &declared, &mut inner);
+        self.nodes(nodes, &results, &mut inner);
         let contradicts = self.contradictions.len() > before;
         let outputs = graph.outputs.iter().map(|output| self.scope.type_of(output.name.unwrap_or(NameId::ROOT)));
         let outputs = outputs.collect();
@@ -65,9 +76,9 @@ impl<'m> Inference<'m> {
     }
 
     /// Infers the results of nodes.
-    pub(super) fn nodes(&mut self, nodes: &'m [NodeProto], declared: &DeclaredTypes<'m>, inner: &mut InnerTable) {
+    pub(super) fn nodes(&mut self, nodes: &'m [NodeProto], results: &KnownResults<'m>, inner: &mut InnerTable) {
         for (i, node) in nodes.iter().enumerate() {
-            inner.add(i, self.node(node, declared));
+            inner.add(i, self.node(node, results));
         }
     }
 

@@ -178,6 +178,7 @@ impl Expansion<'_> {
             cannot_run: graph.cannot_run,
             // They are found out again for what was copied.
             facts: Vec::new(),
+            noted: Vec::new(),
             keeps_shapes: false,
         };
         self.flow.within_contradiction = within;

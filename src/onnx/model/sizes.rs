@@ -54,6 +54,11 @@ impl GraphProto {
 }
 
 impl TensorProto {
+    /// The bytes of its elements and of what else it has on the heap.
+    pub(crate) fn stored_bytes(&self) -> usize {
+        self.heap_bytes().saturating_add(payloads(&self.rest) as usize)
+    }
+
     fn heap_bytes(&self) -> usize {
         spilled(&self.dims) + sum(&self.external, StringEntry::heap_bytes) + fields(&self.rest)
     }
