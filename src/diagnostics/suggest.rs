@@ -65,6 +65,18 @@ fn misspelt_of<'a>(wanted: &str, known: &mut dyn Iterator<Item = &'a str>) -> Op
     nearest_of(wanted, &mut known.filter(near).filter(|name| letters(name) != of_wanted))
 }
 
+/// Whether a name has the letters of another one in another case, or with two neighbours swapped.
+pub(crate) fn anagram(wanted: &str, known: &str) -> bool {
+    wanted.len() == known.len() && {
+        let different = wanted.bytes().zip(known.bytes()).enumerate().filter(|(_, (a, b))| !a.eq_ignore_ascii_case(b));
+        match *different.take(3).collect::<Vec<_>>() {
+            [] => wanted != known,
+            [(at, (a, b)), (next, (c, d))] => next == at + 1 && (a, b) == (d, c),
+            _ => false,
+        }
+    }
+}
+
 /// A help text that suggests the nearest name.
 pub(crate) fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(wanted, known).map(|name| format!("did you mean `{name}`?"))
@@ -142,6 +154,16 @@ mod tests {
             for limit in 0..8 {
                 assert_eq!(distance(a, b, limit), Some(exact).filter(|exact| *exact <= limit), "{a} {b} {limit}");
             }
+        }
+    }
+
+    #[test]
+    fn anagrams_swap_neighbours_or_cases() {
+        for (wanted, known) in [("ReLu", "ReLU"), ("sofmtax", "softmax"), ("Conv2D", "Conv2d")] {
+            assert!(anagram(wanted, known), "{wanted}");
+        }
+        for other in ["softmax", "softmin", "sotfamx", "softma", "log_softmax", "éoftma"] {
+            assert!(!anagram(other, "softmax"), "{other}");
         }
     }
 

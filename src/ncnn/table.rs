@@ -92,9 +92,13 @@ pub(super) fn row(kind: &str) -> Option<&'static LayerRow> {
     ROWS.get(kind)
 }
 
+/// Shorter kinds differ in a letter from others.
+const LEAST_LETTERS: usize = 5;
+
 /// The kind that one without a row probably misspells.
 pub(super) fn misspelt(kind: &str) -> Option<&'static str> {
-    suggest::misspelt(kind, ROWS.keys().copied())
+    let short = kind.len() < LEAST_LETTERS;
+    suggest::misspelt(kind, ROWS.keys().copied()).filter(|known| !short || suggest::anagram(kind, known))
 }
 
 impl LayerRow {

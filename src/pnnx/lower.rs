@@ -303,19 +303,11 @@ pub(super) fn misspelt(kind: &str) -> Option<&'static str> {
     if known().any(|known| known == kind) || Op::named(name).is_some() {
         return None;
     }
-    let mut names =
-        known().filter_map(|known| known.rsplit_once('.')).filter(|known| known.0 == module).map(|known| known.1);
-    let same = |known: &&str| known.eq_ignore_ascii_case(name);
-    // Names of torch that are short differ in a letter from others.
-    let meant = match name.len() < LEAST_LETTERS {
-        true => names.find(same),
-        false => suggest::misspelt(name, names),
-    }?;
-    known().find(|known| known.rsplit_once('.') == Some((module, meant)))
+    // Torch has many names without a rule, which differ in a letter or two from those with one.
+    let meant =
+        |known: &&str| known.rsplit_once('.').is_some_and(|(of, known)| of == module && suggest::anagram(name, known));
+    known().find(meant)
 }
-
-/// The letters of the shortest name that is compared with others.
-const LEAST_LETTERS: usize = 5;
 
 /// The results of the rule for a kind of operators.
 fn by_rule(line: &mut Line, kind: &str) -> Lowered<Vec<TensorId>> {
