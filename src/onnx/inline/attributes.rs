@@ -103,7 +103,9 @@ impl Expansion<'_> {
             // Names and calls in a default are those of the function. So are those in a graph that the call gives: values
             // of the function hide values around the call, as for a graph that is written in the function.
             self.check_level(levels(&value.value), node)?;
+            let scope = if given.is_some() { self.bindings.open_given() } else { self.bindings.open_scope() };
             let copy = self.attribute_value(&value.value, node, call, imports)?;
+            self.bindings.leave(scope);
             let (kind, rest) = (value.kind, value.rest.clone());
             return Ok(Some(AttributeProto { name: attribute.name, kind, value: copy, reference: None, rest }));
         }
@@ -141,9 +143,14 @@ impl Expansion<'_> {
         let within = self.flow.enter(graph);
         for name in own {
             let value = self.fresh(call, name);
-            self.bindings.bind(name, value);
+            self.bindings.bind_result(name, value);
             self.known.hide(value);
         }
+        // Its inputs and constants are there before its nodes.
+        let inputs = graph.inputs.iter().map(|input| input.name);
+        inputs.chain(graph.initializers.iter().map(|tensor| tensor.name)).flatten().for_each(|name| {
+            self.bindings.define(&[name]);
+        });
         let rename = |expansion: &Self, values: &[ValueInfo]| -> Vec<ValueInfo> {
             let renamed = |value: &ValueInfo| {
                 let name = value.name.map(|name| expansion.bindings.bound(name));

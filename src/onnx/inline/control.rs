@@ -345,7 +345,7 @@ impl<'f> Expansion<'f> {
         for &name in made.filter(|name| **name != NameId::ROOT) {
             let result = named.get(&name).copied().filter(|result| *result != NameId::ROOT);
             let value = result.unwrap_or_else(|| self.fresh(call, name));
-            self.bindings.bind(name, value);
+            self.bindings.bind_result(name, value);
         }
         let given = if graph.initializers.is_empty() { FxHashSet::default() } else { given(graph, inputs) };
         for tensor in &graph.initializers {

@@ -341,16 +341,14 @@ impl<'f> Expansion<'f> {
                 passed.extend(actual.map(|actual| (formal, actual)));
             } else {
                 let value = actual.unwrap_or_else(|| self.fresh(call, formal));
-                self.bindings.bind(formal, value);
+                self.bindings.bind_result(formal, value);
             }
         }
-        let locals: Vec<NameId> = callee.locals.iter().map(|local| self.fresh(call, *local)).collect();
-        let mut locals = callee.locals.iter().copied().zip(locals).peekable();
+        for &local in &callee.locals {
+            let value = self.fresh(call, local);
+            self.bindings.bind_result(local, value);
+        }
         for node in &function.nodes {
-            // A graph that the call gives sees values of the function that are there before the node that takes it.
-            while let Some((local, value)) = locals.next_if(|(local, _)| node.outputs.contains(local)) {
-                self.bindings.bind(local, value);
-            }
             self.copy(node, call, target, imports)?;
         }
         for (formal, actual) in passed {
@@ -447,6 +445,7 @@ impl<'f> Expansion<'f> {
             let bound = (self.bindings.all_bound(&node.inputs), self.bindings.all_bound(&node.outputs));
             outcome = self.control(node, bound, call, target, imports)?;
             if outcome == Outcome::Expanded {
+                self.bindings.define(&node.outputs);
                 return Ok(());
             }
         }
@@ -457,6 +456,8 @@ impl<'f> Expansion<'f> {
             }
             Ok(())
         })?;
+        // A graph that the call gives sees values of the function that are there before the node that takes it.
+        self.bindings.define(&node.outputs);
         if self.is_application(node, call) {
             return self.apply(node, &attributes, call, target, imports);
         }

@@ -483,6 +483,22 @@ fn graphs_that_calls_give_see_what_is_before_them() {
     assert!(before.contains("= Exp (y_v)"), "{before}");
     let after = flat(call, &function("TAKE v = Neg (x) b = Add (t, v)"));
     assert!(after.contains("= Exp (v)"), "{after}");
+    // So does an output, the result of the node itself, and a value of a graph in the function.
+    let call = |name: &str| call.replace('v', name);
+    let output = flat(&call("b"), &function("TAKE b = Neg (t)"));
+    assert!(output.contains("= Exp (b)"), "{output}");
+    let defined = flat(&call("b"), &function("b = Neg (x) TAKE s = Neg (t)"));
+    assert!(defined.contains("= Exp (y)"), "{defined}");
+    let own = flat(&call("t"), &function("TAKE b = Neg (t)"));
+    assert!(own.contains("= Exp (t)"), "{own}");
+    for (body, seen) in [("TAKE v = Neg (t)", "v"), ("v = Neg (x) TAKE w = Add (t, v)", "y_v")] {
+        let result = if seen == "v" { "v" } else { "w" };
+        let inner = format!(
+            "b = If (c) <then_branch = i () => ({result}) {{ {body} }}, else_branch = j () => (k) {{ k = Neg (x) }}>"
+        );
+        let found = flat(&call("v"), &function(&inner));
+        assert!(found.contains(&format!("= Exp ({})", seen)), "{found}");
+    }
 }
 
 #[test]
