@@ -2,8 +2,6 @@
 //! folded and run as input of unknown origin, they take no more memory than that may. What is allocated is counted,
 //! whether it is used or not.
 
-use std::sync::Once;
-
 use peak_alloc::PeakAlloc;
 
 use crate::shared::choices;
@@ -115,26 +113,21 @@ fn model(tape: &mut Tape) -> String {
     format!("{head}\n{{\n{nodes} y = {last} ({before})\n}}\n")
 }
 
-/// A model with a call, whose names make the library ask the system once whether it has 4 GiB of addresses; it takes none.
-const FIRST: &str = "<ir_version: 11, opset_import: [\"\": 23, \"l\": 1]> g (float x) => (float y) { y = l.f (x) } \
-    <domain: \"l\", opset_import: [\"\": 23]> f (a) => (b) { c = Abs (a) b = Neg (c) }";
-
 /// Runs the target on an input.
 pub fn target(bytes: &[u8]) {
-    static ASKED: Once = Once::new();
-    ASKED.call_once(|| {
-        let opened = open(("first.onnxtxt", FIRST.as_bytes()), &Options::untrusted()).expect("a text of ONNX");
-        opened.print("onnxtxt", &mut std::io::sink()).expect("a model");
-    });
     let text = model(&mut choices(bytes));
     let options = Options::untrusted();
-    let before = ALLOCATED.current_usage();
-    ALLOCATED.reset_peak_usage();
     let opened = || open(("fuzz.onnxtxt", text.as_bytes()), &options).expect("a text of ONNX");
-    let _ = opened().check();
-    let _ = opened().print("nnef", &mut std::io::sink());
-    let _ = opened().fold(true).print("onnx", &mut std::io::sink());
-    let _ = opened().evaluate(&[]);
-    let taken = ALLOCATED.peak_usage().saturating_sub(before);
+    let taken = || {
+        let before = ALLOCATED.current_usage();
+        ALLOCATED.reset_peak_usage();
+        let _ = opened().check();
+        let _ = opened().print("nnef", &mut std::io::sink());
+        let _ = opened().fold(true).print("onnx", &mut std::io::sink());
+        let _ = opened().evaluate(&[]);
+        ALLOCATED.peak_usage().saturating_sub(before)
+    };
+    // Once in a process, the library asks the system for 4 GiB of addresses, without using them.
+    let taken = if taken() < MOST { 0 } else { taken() };
     assert!(taken < MOST, "{} MiB are allocated for\n{text}", taken >> 20);
 }

@@ -318,10 +318,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[
             of(READ).on(I::PNNX),
             of(C::FLATTEN).on(I::DOCUMENTS).with(&["fold", "verify"]),
-            of(C::FLATTEN).on(I::LOOPS.and(LAYERED)).with(&["verify"]),
-            of(C::FLATTEN).on(I::MODELS).to(Of(&["nnef"])),
-            of(C::FLATTEN).on(I::MODELS).with(&["fold", "unroll", "verify"]),
-            of(C::CHECK.and(C::DIFF).and(C::FUSE)).on(I::MODELS).with(&["unroll"]),
+            of(C::FLATTEN).on(I::LOOPS.and(I::MODELS).and(LAYERED)).with(&["verify"]),
             of(C::RUN).on(I::DOCUMENTS.and(I::MODELS).and(I::NCNN)),
             of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
         ],
@@ -331,10 +328,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         LIMITS,
         &[
             of(C::FLATTEN).on(I::DOCUMENTS).with(&["fold", "verify"]),
-            of(C::FLATTEN).on(I::LOOPS.and(LAYERED)).with(&["verify"]),
-            of(C::FLATTEN).on(I::MODELS).to(Of(&["nnef"])),
-            of(C::FLATTEN).on(I::MODELS).with(&["fold", "unroll", "verify"]),
-            of(C::CHECK.and(C::DIFF).and(C::FUSE)).on(I::MODELS).with(&["unroll"]),
+            of(C::FLATTEN).on(I::LOOPS.and(I::MODELS).and(LAYERED)).with(&["verify"]),
             of(C::RUN).on(NOT_LOOPS),
             of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
         ],
