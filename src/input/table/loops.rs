@@ -31,8 +31,13 @@ impl NetworkText {
 
 /// The options for networks: a value that no output needs is never computed. Those that do not apply are refused.
 fn options(settings: &Settings) -> Options {
-    // Compounds are lowered behind the loops, as the output notation wants it.
-    Options { keep_unused: false, lower: Lower::Custom, ..settings.options.clone() }
+    // Compounds are lowered behind the loops, as the output notation wants it. Networks have no fragments to name.
+    settings.options.clone().with(|options| {
+        options.keep_unused = false;
+        if options.lower == Lower::All {
+            options.lower = Lower::Custom;
+        }
+    })
 }
 
 /// The flat graph of a network, with warnings, or the errors.
