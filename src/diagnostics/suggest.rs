@@ -1,5 +1,7 @@
 //! "Did you mean": the nearest of the known names.
 
+use indexmap::IndexMap;
+
 /// The maximum number of known names to compare: a document can have very many.
 pub(crate) const MAX_KNOWN: usize = 10_000;
 
@@ -74,6 +76,35 @@ pub(crate) fn anagram(wanted: &str, known: &str) -> bool {
             [(at, (a, b)), (next, (c, d))] => next == at + 1 && (a, b) == (d, c),
             _ => false,
         }
+    }
+}
+
+/// The most unknown names of an input that are compared with known ones.
+const MOST_COMPARED: usize = 1000;
+
+/// The unknown names of an input in their order, each with the known one that it probably misspells.
+#[derive(Debug, Default)]
+pub(crate) struct UnknownNames<'a>(IndexMap<&'a str, Option<&'static str>>);
+
+impl<'a> UnknownNames<'a> {
+    /// The known name that an unknown one misspells. It is compared once.
+    pub(crate) fn meant(
+        &mut self,
+        name: &'a str,
+        misspelt: impl FnOnce(&str) -> Option<&'static str>,
+    ) -> Option<&'static str> {
+        let is_compared = self.0.len() < MOST_COMPARED;
+        *self.0.entry(name).or_insert_with(|| if is_compared { misspelt(name) } else { None })
+    }
+
+    /// What [`UnknownNames::meant`] found for a name; none for others.
+    pub(crate) fn known(&self, name: &str) -> Option<&'static str> {
+        self.0.get(name).copied().flatten()
+    }
+
+    /// The names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.0.keys().copied()
     }
 }
 

@@ -11,6 +11,7 @@ use super::model::{NcnnLayer, NcnnModel, ParameterValue};
 use super::settings::{LayerSettings, WantedWeights};
 use super::table;
 use super::weights::{NcnnWeights, StoredTensor, WeightFile};
+use crate::diagnostics::suggest::UnknownNames;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::names::NameId;
 use crate::graph::prune::prune;
@@ -43,9 +44,6 @@ const MASK: u32 = 31;
 /// Why a layer that the table does not have is not lowered.
 const UNKNOWN: Refusal = Refusal::Because(Cow::Borrowed("the kind is not known"));
 
-/// The most unknown kinds that are compared with known ones.
-const MOST_COMPARED: usize = 1000;
-
 /// The number of unknown kinds that a message mentions.
 const MENTIONED: usize = 8;
 
@@ -77,7 +75,7 @@ impl NcnnModel {
             options,
             weights,
             stored: IndexMap::default(),
-            unknown: IndexMap::default(),
+            unknown: UnknownNames::default(),
             blobs: FxHashMap::default(),
             blob_names: FxHashMap::default(),
             names: Distinct::default(),
@@ -108,7 +106,7 @@ struct NetworkImport<'a> {
     /// The weights by the labels of their variables.
     stored: IndexMap<String, StoredTensor>,
     /// The kinds of layers that the table does not have, each with the one that it probably misspells.
-    unknown: IndexMap<&'a str, Option<&'static str>>,
+    unknown: UnknownNames<'a>,
     /// The tensor of each blob; none if an error has been reported.
     blobs: FxHashMap<&'a str, Option<TensorId>>,
     /// The names of blobs as tensors.
@@ -180,7 +178,7 @@ impl<'a> NetworkImport<'a> {
 
     /// The end of a message about weights that were not found, if layers before them may have some.
     fn unknown_kinds(&self) -> String {
-        let kinds: Vec<&str> = self.unknown.keys().copied().take(MENTIONED).collect();
+        let kinds: Vec<&str> = self.unknown.names().take(MENTIONED).collect();
         if kinds.is_empty() { String::new() } else { format!("; layers {} may have weights, too", kinds.join(", ")) }
     }
 
@@ -277,7 +275,7 @@ impl<'a> NetworkImport<'a> {
             self.blobs.insert(blob, Some(*tensor));
             return;
         }
-        let meant = self.unknown.get(layer.kind.as_str()).copied().flatten();
+        let meant = self.unknown.known(&layer.kind);
         let refusal = match self.options.lower {
             Lower::All => match self.lowered(layer, &names, &operands, &data) {
                 Ok(()) => return,
@@ -357,8 +355,7 @@ impl<'a> NetworkImport<'a> {
     /// The weights of a layer, with their places if there is a file; none if an error has been reported.
     fn layer_weights(&mut self, layer: &'a NcnnLayer) -> Option<Vec<(WantedWeights, Option<StoredTensor>)>> {
         let Some(row) = table::row(&layer.kind) else {
-            let compared = self.unknown.len() < MOST_COMPARED;
-            self.unknown.entry(&layer.kind).or_insert_with(|| table::misspelt(&layer.kind).filter(|_| compared));
+            self.unknown.meant(&layer.kind, table::misspelt);
             return Some(Vec::new());
         };
         let wanted = match (LayerSettings { layer, row }).weights() {

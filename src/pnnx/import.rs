@@ -17,6 +17,7 @@ use super::model::{
 };
 use super::parse::{Reading, is_text, parse};
 use super::tree::Expression;
+use crate::diagnostics::suggest::UnknownNames;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::names::NameId;
 use crate::graph::standard::VARIABLE;
@@ -59,7 +60,7 @@ impl PnnxModel {
             labels: Distinct::default(),
             members: Members::default(),
             complex: FxHashSet::default(),
-            meant: FxHashMap::default(),
+            unknown: UnknownNames::default(),
             read: self.operators.iter().flat_map(|operator| &operator.inputs).map(String::as_str).collect(),
             items: 0,
             found: Diagnostics::of(options.policy()),
@@ -108,8 +109,8 @@ struct Import<'a> {
     members: Members,
     /// Tensors of complex numbers, which NNEF does not have.
     complex: FxHashSet<TensorId>,
-    /// The kinds of operators without a rule, each with the one that it probably misspells.
-    meant: FxHashMap<&'a str, Option<&'static str>>,
+    /// The kinds of operators without a rule.
+    unknown: UnknownNames<'a>,
     /// The operands that operators read.
     read: FxHashSet<&'a str>,
     /// The number of items of lists that operators have had as operands.

@@ -42,7 +42,7 @@ pub(crate) fn expand_compounds(mut graph: Graph, options: &Options) -> Result<(G
     };
     let of_calls =
         Options { dialect: Some(graph.dialect), libraries, shapes: GivenShapes::default(), ..options.clone() };
-    let lowered = with_definitions(names, &of_calls, |definitions| {
+    let lowered = with_definitions(names.iter().copied(), &of_calls, |definitions| {
         let mut splicing = Splicing {
             definitions,
             known: FxHashMap::default(),
@@ -50,7 +50,7 @@ pub(crate) fn expand_compounds(mut graph: Graph, options: &Options) -> Result<(G
             changed: false,
             found: &mut found,
         };
-        let done = splicing.all(&mut graph, options);
+        let done = splicing.all(&mut graph, &names, options);
         done.map(|()| splicing.changed)
     });
     match lowered {
@@ -92,13 +92,10 @@ struct Splicing<'a, 'd> {
 }
 
 impl Splicing<'_, '_> {
-    /// Replaces the operations of a graph that are expanded.
-    fn all(&mut self, graph: &mut Graph, options: &Options) -> Result<(), Box<Diagnostic>> {
-        let expandable: Vec<bool> = {
-            let names = compounds(graph);
-            let is_one = |kind: &Kind| kind.standard && names.contains(&graph.text_of(kind.name));
-            graph.kinds.iter().map(is_one).collect()
-        };
+    /// Replaces the operations of a graph that are compounds of these names.
+    fn all(&mut self, graph: &mut Graph, names: &[&str], options: &Options) -> Result<(), Box<Diagnostic>> {
+        let is_one = |kind: &Kind| kind.standard && names.contains(&graph.text_of(kind.name));
+        let expandable: Vec<bool> = graph.kinds.iter().map(is_one).collect();
         let mut notes = graph.take_notes();
         let old = graph.take_operations();
         graph.kinds = old.kinds.clone();

@@ -20,9 +20,6 @@ use crate::pnnx::standard;
 use crate::pnnx::tokens::Literal;
 use crate::source::Location;
 
-/// The most kinds that are compared with those that have rules.
-const MOST_COMPARED: usize = 1000;
-
 impl<'a> Import<'a> {
     /// Adds an operation for an operator, or equivalent operations of NNEF.
     pub(super) fn other(&mut self, operator: &'a Operator) {
@@ -65,18 +62,10 @@ impl<'a> Import<'a> {
                 }
                 Err(refusal) => self.passed(operator, &refusal),
             }
-        } else if self.meant(&operator.kind).is_some() {
+        } else if self.unknown.meant(&operator.kind, lower::misspelt).is_some() {
             self.passed(operator, &Refusal::Because("it is not a known operator".into()));
         }
         self.pass(operator, names, data, &operands);
-    }
-
-    /// The kind that the kind of an operator probably misspells.
-    fn meant(&mut self, kind: &'a str) -> Option<&'static str> {
-        if self.meant.len() >= MOST_COMPARED {
-            return self.meant.get(kind).copied().flatten();
-        }
-        *self.meant.entry(kind).or_insert_with(|| lower::misspelt(kind))
     }
 
     /// The number of items of an operand, if that is what an operator gives and the extents are known.
@@ -174,7 +163,7 @@ impl<'a> Import<'a> {
         if self.options.lower != Lower::All && !operator.inputs.iter().all(shaped) {
             diagnostic = diagnostic.help("`--lower all` finds the shapes of operands that the file does not have");
         }
-        let meant = self.meant(&operator.kind).map(|meant| format!("did you mean `{meant}`?"));
+        let meant = self.unknown.meant(&operator.kind, lower::misspelt).map(|meant| format!("did you mean `{meant}`?"));
         self.found.report(diagnostic.help_if(meant));
     }
 
