@@ -40,7 +40,6 @@ mod terms;
 mod vectors;
 pub(crate) mod windows;
 
-#[cfg(feature = "input")]
 use std::cell::Cell;
 
 use crate::diagnostics::suggest;
@@ -49,9 +48,7 @@ use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
 use crate::library::recurrent::RecurrentKind;
 use crate::parts::TRANSLATION;
-#[cfg(feature = "input")]
 use crate::pnnx::item::ExpandedItem;
-#[cfg(feature = "input")]
 use crate::pnnx::model::{Operator, OperatorParam, Role};
 
 use super::table::Op;
@@ -322,7 +319,6 @@ fn by_rule(line: &mut Line, kind: &str) -> Lowered<Vec<TensorId>> {
 /// # Errors
 ///
 /// It has no counterpart in NNEF.
-#[cfg(feature = "input")]
 pub(crate) fn torch(
     line: &mut Line,
     kind: &str,
