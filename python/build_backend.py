@@ -26,7 +26,7 @@ prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 HERE = Path(__file__).resolve().parent
 SCRIPTS = HERE / "nnef_flatten.data" / "scripts"
 # As `tool.maturin.profile` in `pyproject.toml`.
-PROFILE = "fast"
+PROFILE = "wheel-fast"
 # Maturin wants it to be there, whatever it is asked for.
 SCRIPTS.mkdir(parents=True, exist_ok=True)
 
@@ -47,7 +47,7 @@ def _profile(settings):
 
 def _build_command(settings):
     """Builds the command and puts it among the scripts."""
-    words = ["cargo", "build", "--manifest-path", str(HERE / "Cargo.toml"), "--bin", "nnef-flatten"]
+    words = ["cargo", "build", "--manifest-path", str(HERE.parent / "Cargo.toml"), "--bin", "nnef-flatten"]
     words += ["--profile", _profile(settings), "--message-format", "json-render-diagnostics"]
     built = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
     messages = map(json.loads, filter(None, built.stdout.splitlines()))

@@ -52,7 +52,7 @@ def installed():
 
 def program(quick):
     """The bytes of the program, without the paths of this machine. What is only tried is built faster, and larger."""
-    profile = "fast" if quick else "release"
+    profile = "page-fast" if quick else "page"
     home = os.environ.get("CARGO_HOME") or pathlib.Path.home() / ".cargo"
     flags = [f"--remap-path-prefix={path}={name}" for path, name in [(home, "/cargo"), (ROOT, "/nnef-flatten")]]
     # Flags of several configurations are joined.
