@@ -1,5 +1,7 @@
 //! Notations and files beside documents of NNEF: models and their data, ONNX, PNNX, ncnn, layouts.
 
+#[cfg(all(feature = "cli", feature = "onnx"))]
+mod annotations;
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(all(feature = "cli", feature = "pnnx", feature = "eval"))]

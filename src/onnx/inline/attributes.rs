@@ -134,6 +134,7 @@ impl Expansion<'_> {
         call: &InlinedCall,
         imports: &mut Imports,
     ) -> Expand<GraphProto> {
+        self.charge(0, annotations::own_bytes(&graph.rest), node.at)?;
         // onnxruntime needs the ranks of what a scan collects.
         let keeps_rank = node.op_type.is_some_and(|operator| self.names.texts.text(operator) == "Scan");
         let scope = self.bindings.open_scope();

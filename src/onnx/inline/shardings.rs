@@ -1,7 +1,7 @@
 //! How tensors are distributed on devices: nodes name their operands and results in it, as text.
 //!
-//! A copy of a node names other values, whose names are settled at the end of an expansion. Until then the text in a copy
-//! says which operand or result it is.
+//! A copy of a node names other values, whose names are settled at the end of an expansion. Until then what stands in a
+//! copy says which operand or result it is, behind a byte that no text has.
 
 use bytes::Bytes;
 
@@ -12,16 +12,21 @@ use crate::onnx::model::{EncodedField, Fields, ModelNames, ModelProto, NodeProto
 use crate::onnx::protobuf::fields::{device, node as node_fields, sharding};
 use crate::onnx::protobuf::{reader, writer};
 
-/// What begins the text of a place: no name of a value has this character.
-const PLACE: char = '\u{1}';
+/// What begins the place or the number of a value, until its name is settled: a byte that UTF-8 does not have.
+pub(super) const MARK: u8 = 0xff;
+
+/// What stands for a value until its name is settled.
+pub(super) fn marked(place: &str) -> Vec<u8> {
+    [&[MARK], place.as_bytes()].concat()
+}
 
 /// The fields of a node, with places of values instead of names in what it says about devices.
 pub(super) fn placed(names: &ModelNames, node: &NodeProto) -> Fields {
     let mut fields = node.rest.clone();
     rewrite(&mut fields, &|text| {
-        let at = |values: &[NameId]| values.iter().position(|value| names.spelled(*value) == text);
-        let place = at(&node.inputs).map(|i| format!("{PLACE}i{i}"));
-        place.or_else(|| at(&node.outputs).map(|i| format!("{PLACE}o{i}")))
+        let at = |values: &[NameId]| values.iter().position(|value| names.spelled(*value).as_bytes() == text);
+        let place = at(&node.inputs).map(|i| format!("i{i}"));
+        Some(marked(&place.or_else(|| at(&node.outputs).map(|i| format!("o{i}")))?))
     });
     fields
 }
@@ -32,12 +37,12 @@ pub(super) fn settle(model: &mut ModelProto) {
     let mut name = |node: &mut NodeProto| {
         let NodeProto { rest, inputs, outputs, .. } = node;
         rewrite(rest, &|text| {
-            let place = text.strip_prefix(PLACE)?;
+            let place = std::str::from_utf8(text.strip_prefix(&[MARK])?).ok()?;
             let (values, index) = match place.strip_prefix('i') {
                 Some(index) => (&*inputs, index),
                 None => (&*outputs, place.strip_prefix('o')?),
             };
-            values.get(index.parse::<usize>().ok()?).map(|value| names.spelled(*value))
+            values.get(index.parse::<usize>().ok()?).map(|value| names.spelled(*value).into_bytes())
         });
     };
     graph.iter_mut().for_each(|graph| each_node_mut(&mut graph.nodes, &mut name));
@@ -45,11 +50,11 @@ pub(super) fn settle(model: &mut ModelProto) {
 }
 
 /// Replaces the names of tensors in what the fields of a node say about devices.
-fn rewrite(fields: &mut Fields, renamed: &dyn Fn(&str) -> Option<String>) {
+fn rewrite(fields: &mut Fields, renamed: &dyn Fn(&[u8]) -> Option<Vec<u8>>) {
     let devices = fields.iter_mut().flat_map(|fields| fields.iter_mut());
     for field in devices.filter(|field| field.number == node_fields::DEVICES && field.wire == Wire::Bytes) {
         let Ok(message) = field.bytes.load() else { continue };
-        let tensor = |text: &Bytes| Some(renamed(std::str::from_utf8(text).ok()?)?.into_bytes());
+        let tensor = |text: &Bytes| renamed(text);
         let sharded = |spec: &Bytes| changed(spec, sharding::TENSOR, &tensor);
         if let Some(message) = changed(&message, device::SHARDING, &sharded) {
             field.bytes = message.into();
