@@ -98,7 +98,7 @@ rows! {
     ABS = Row::by_item("abs").kernel(number!(|x| x.abs(), i128::abs)).formula(Numbers, "Abs(x)")
         .items(ItemRule::NeverNegative).elements(Widest).in_onnx("Abs").sign(SignRule::Always);
     /// Zeros keep their sign, and NaN is kept.
-    SIGN = Row::by_item("sign").kernel(number!(|x| if x == 0.0 { x } else { x.signum() }, i128::signum))
+    SIGN = Row::by_item("sign").kernel(number!(|x| if x == 0.0 || x.is_nan() { x } else { x.signum() }, i128::signum))
         .formula(Numbers, "Sign(x)").elements(Widest).in_onnx("Sign");
     /// As torch computes it: that of NaN is 0.
     SIGN_OF_NUMBER = Row::derived("sign_of_number", "select(ne(@0,@0),0.0,sign(@0))").kernel(number!(

@@ -3,12 +3,14 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use crate::dictionary::{Arith, Kernel};
 use crate::graph::names::NameId;
 use crate::onnx::elements::Elements;
 pub(super) use crate::onnx::model::Scalar;
 use crate::onnx::model::{
     AttributeProto, AttributeValue, Extent, Fact, GraphProto, ModelNames, NodeProto, TensorProto, TypeForm, ValueInfo,
 };
+use crate::onnx::operators::row_of;
 use crate::onnx::types::ElementType;
 use crate::source::names::Name;
 
@@ -53,8 +55,12 @@ enum Meaning {
     Unknown,
     Constant,
     Cast,
-    /// The row of [`FOLDS`].
-    Fold(usize),
+    /// The single item of the operand, in another shape.
+    Same,
+    /// The remainder, whose sign depends on an attribute.
+    Remainder,
+    /// As the dictionary says.
+    Item(Kernel),
 }
 
 /// A scope: the number of changes before it.
@@ -67,62 +73,47 @@ impl KnownScalar {
     }
 }
 
-type Fold = fn(&[Scalar]) -> Option<Scalar>;
-
-/// The evaluation of operators on known values.
-const FOLDS: &[(&str, Fold)] = {
+/// What the dictionary says about integers of one width and truth values; none if the result overflows.
+fn computed(kernel: Kernel, of: &[Scalar]) -> Option<Scalar> {
     use Scalar::Bool;
-    &[
-        ("Identity", |of| of.first().copied()),
-        ("Not", |of| if let [Bool(a)] = *of { Some(Bool(!a)) } else { None }),
-        ("And", |of| if let [Bool(a), Bool(b)] = *of { Some(Bool(a && b)) } else { None }),
-        ("Or", |of| if let [Bool(a), Bool(b)] = *of { Some(Bool(a || b)) } else { None }),
-        ("Add", |of| computed(of, i64::checked_add)),
-        ("Sub", |of| computed(of, i64::checked_sub)),
-        ("Mul", |of| computed(of, i64::checked_mul)),
-        ("Div", |of| computed(of, i64::checked_div)),
-        // Remainders of negative numbers depend on an attribute.
-        ("Mod", |of| computed(of, |a, b| if a >= 0 && b > 0 { a.checked_rem(b) } else { None })),
-        ("Min", |of| computed(of, |a, b| Some(a.min(b)))),
-        ("Max", |of| computed(of, |a, b| Some(a.max(b)))),
-        ("Neg", |of| mapped(of, i64::checked_neg)),
-        ("Abs", |of| mapped(of, i64::checked_abs)),
-        ("Xor", |of| if let [Bool(a), Bool(b)] = *of { Some(Bool(a != b)) } else { None }),
-        ("Where", |of| if let [Bool(a), b, c] = *of { Some(if a { b } else { c }) } else { None }),
-        ("Squeeze", |of| of.first().copied()),
-        ("Unsqueeze", |of| of.first().copied()),
-        ("Less", |of| compared(of, |a, b| a < b)),
-        ("LessOrEqual", |of| compared(of, |a, b| a <= b)),
-        ("Greater", |of| compared(of, |a, b| a > b)),
-        ("GreaterOrEqual", |of| compared(of, |a, b| a >= b)),
-        ("Equal", |of| if let [Bool(a), Bool(b)] = *of { Some(Bool(a == b)) } else { compared(of, |a, b| a == b) }),
-    ]
-};
-
-/// Computes with integers of one width; none if the result overflows.
-fn computed(of: &[Scalar], compute: fn(i64, i64) -> Option<i64>) -> Option<Scalar> {
-    match *of {
-        [Scalar::Int(a), Scalar::Int(b)] => compute(a, b).map(Scalar::Int),
-        [Scalar::Int32(a), Scalar::Int32(b)] => i32::try_from(compute(a.into(), b.into())?).ok().map(Scalar::Int32),
+    match (kernel, of) {
+        (Kernel::Not, [Bool(a)]) => Some(Bool(!a)),
+        (Kernel::Logic(f), [Bool(a), Bool(b)]) => Some(Bool(f(*a, *b))),
+        (Kernel::Select, [Bool(condition), a, b]) => Some(*if *condition { a } else { b }),
+        (Kernel::Compare(order), [Bool(a), Bool(b)]) => Some(Bool(order.holds(a.cmp(b)))),
+        (Kernel::Compare(order), [a, b]) => {
+            let (_, a, b) = pair(*a, *b)?;
+            Some(Bool(order.holds(a.cmp(&b))))
+        }
+        (Kernel::Arithmetic(op), [first, rest @ ..]) => rest.iter().try_fold(*first, |a, b| {
+            let (like, a, b) = pair(a, *b)?;
+            whole(like, op.whole(a, b)?)
+        }),
+        (Kernel::Number(_, _, f), [a]) => whole(*a, f(integer(*a)?)),
         _ => None,
     }
 }
 
-/// Computes with one integer; none if the result overflows.
-fn mapped(of: &[Scalar], compute: fn(i64) -> Option<i64>) -> Option<Scalar> {
-    match *of {
-        [Scalar::Int(a)] => compute(a).map(Scalar::Int),
-        [Scalar::Int32(a)] => i32::try_from(compute(a.into())?).ok().map(Scalar::Int32),
-        _ => None,
+fn integer(of: Scalar) -> Option<i128> {
+    match of {
+        Scalar::Int(value) => Some(value.into()),
+        Scalar::Int32(value) => Some(value.into()),
+        Scalar::Bool(_) => None,
     }
 }
 
-/// Compares integers of one width.
-fn compared(of: &[Scalar], compare: fn(i64, i64) -> bool) -> Option<Scalar> {
-    match *of {
-        [Scalar::Int(a), Scalar::Int(b)] => Some(Scalar::Bool(compare(a, b))),
-        [Scalar::Int32(a), Scalar::Int32(b)] => Some(Scalar::Bool(compare(a.into(), b.into()))),
-        _ => None,
+/// Two integers of one width, and one of both as it is.
+fn pair(a: Scalar, b: Scalar) -> Option<(Scalar, i128, i128)> {
+    let is_alike = std::mem::discriminant(&a) == std::mem::discriminant(&b);
+    if is_alike { Some((a, integer(a)?, integer(b)?)) } else { None }
+}
+
+/// An integer of the width of another one; none if it does not fit.
+fn whole(like: Scalar, value: i128) -> Option<Scalar> {
+    match like {
+        Scalar::Int(_) => i64::try_from(value).ok().map(Scalar::Int),
+        Scalar::Int32(_) => i32::try_from(value).ok().map(Scalar::Int32),
+        Scalar::Bool(_) => None,
     }
 }
 
@@ -318,13 +309,22 @@ impl Known {
         let meaning = match names.texts.text(operator) {
             "Constant" => Meaning::Constant,
             "Cast" => Meaning::Cast,
-            text => FOLDS.iter().position(|row| row.0 == text).map_or(Meaning::Unknown, Meaning::Fold),
+            "Identity" | "Squeeze" | "Unsqueeze" => Meaning::Same,
+            "Mod" => Meaning::Remainder,
+            text => {
+                let meaning = row_of("", text).and_then(|row| row.meaning?.kernel);
+                meaning.map_or(Meaning::Unknown, Meaning::Item)
+            }
         };
         if self.meanings.len() <= operator.index() {
             self.meanings.resize(names.texts.len(), None);
         }
         self.meanings[operator.index()] = Some(meaning);
         meaning
+    }
+
+    fn scalars(&self, names: &[NameId]) -> Option<SmallVec<[Scalar; 4]>> {
+        names.iter().map(|name| self.scalar(*name)).collect()
     }
 
     /// The only result of a node, if its operands are known.
@@ -348,12 +348,14 @@ impl Known {
                 let AttributeValue::Int(to) = to.value else { return None };
                 cast(self.scalar(*node.inputs.first()?)?, to)
             }
-            Meaning::Fold(row) => {
-                let (_, fold) = FOLDS.get(row)?;
-                let operands: Option<SmallVec<[Scalar; 4]>> =
-                    node.inputs.iter().map(|input| self.scalar(*input)).collect();
-                fold(&operands?)
+            Meaning::Same => self.scalar(*node.inputs.first()?),
+            Meaning::Remainder => {
+                let operands = self.scalars(&node.inputs)?;
+                // Of numbers that are not negative it is the same with any attribute.
+                let is_plain = operands.iter().all(|operand| integer(*operand).is_some_and(|value| value >= 0));
+                computed(Kernel::Arithmetic(Arith::Remainder), &operands).filter(|_| is_plain)
             }
+            Meaning::Item(kernel) => computed(kernel, &self.scalars(&node.inputs)?),
         }
     }
 }

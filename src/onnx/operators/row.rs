@@ -5,8 +5,9 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 
 use super::table::OPERATORS;
+use crate::dictionary::{Kernel, Row};
 use crate::onnx::infer::InferCall;
-use crate::onnx::run::NodeKernel;
+use crate::onnx::run::{KernelResult, NodeCall, NodeKernel};
 use crate::parts::KERNELS;
 
 /// A rule of inference: it sets what it finds about the results, and returns none as soon as it cannot find more.
@@ -24,6 +25,8 @@ pub(crate) struct OperatorRow {
     pub(crate) values: Option<InferRule>,
     /// Whether the known shapes of operands do not go together.
     pub(crate) misfits: Option<fn(&InferCall) -> bool>,
+    /// The row of the dictionary that says what it computes item by item.
+    pub(crate) meaning: Option<&'static Row>,
     /// What computes the results. Operators with graphs are run by the interpreter.
     pub(crate) kernel: Option<NodeKernel>,
 }
@@ -31,7 +34,7 @@ pub(crate) struct OperatorRow {
 impl OperatorRow {
     /// A row for an operator whose values are not followed.
     pub(super) const fn new(domain: &'static str, name: &'static str, types: InferRule) -> Self {
-        OperatorRow { domain, name, types, values: None, misfits: None, kernel: None }
+        OperatorRow { domain, name, types, values: None, misfits: None, meaning: None, kernel: None }
     }
 
     /// The row with a rule for items.
@@ -44,8 +47,24 @@ impl OperatorRow {
         OperatorRow { misfits: Some(misfits), ..self }
     }
 
-    /// The row with a kernel, in builds that have kernels.
-    pub(super) const fn runs(self, kernel: NodeKernel) -> Self {
+    /// The row with a kernel of its own, in builds that have kernels.
+    pub(super) const fn runs(self, kernel: fn(&NodeCall) -> KernelResult) -> Self {
+        self.run_by(NodeKernel::Own(kernel))
+    }
+
+    /// The row of an operator that computes what the dictionary says, item by item.
+    pub(super) const fn means(self, row: &'static Row) -> Self {
+        let Some(kernel) = row.kernel else { panic!("a meaning without a kernel") };
+        OperatorRow { meaning: Some(row), ..self }.run_by(NodeKernel::Meaning(kernel))
+    }
+
+    /// The row of an operator that computes the arithmetic of the dictionary with all its operands, the first two first.
+    pub(super) const fn means_of_all(self, row: &'static Row) -> Self {
+        let Some(Kernel::Arithmetic(op)) = row.kernel else { panic!("a meaning that is no arithmetic") };
+        OperatorRow { meaning: Some(row), ..self }.run_by(NodeKernel::All(op))
+    }
+
+    const fn run_by(self, kernel: NodeKernel) -> Self {
         OperatorRow { kernel: if KERNELS.is_built() { Some(kernel) } else { None }, ..self }
     }
 }

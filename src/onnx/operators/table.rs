@@ -1,7 +1,7 @@
 //! The table of operators.
 
 use super::row::{InferRule, OperatorRow};
-use crate::dictionary::{Arith, erf};
+use crate::dictionary::elementwise as m;
 use crate::onnx::infer::InferCall;
 use crate::onnx::infer::rules::elementwise::{broadcasting, same};
 use crate::onnx::infer::rules::{
@@ -9,7 +9,6 @@ use crate::onnx::infer::rules::{
     reduce, select, sequence, signal, source, text, training, window,
 };
 use crate::onnx::run::kernels as k;
-use std::cmp::Ordering;
 
 const fn onnx(name: &'static str, types: InferRule) -> OperatorRow {
     OperatorRow::new("", name, types)
@@ -34,39 +33,33 @@ fn not_followed(_: &mut InferCall) -> Option<()> {
 
 /// All operators of the standard domains, in alphabetic order in each.
 pub(super) static OPERATORS: &[OperatorRow] = &[
-    onnx("Abs", same).valued(arithmetic::abs).runs(|call| k::elementwise::number(call, f64::abs, |x| x.wrapping_abs())),
-    onnx("Acos", same).runs(|call| k::elementwise::float(call, f64::acos)),
-    onnx("Acosh", same).runs(|call| k::elementwise::float(call, f64::acosh)),
-    onnx("Add", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::add)
-        .runs(|call| k::elementwise::arithmetic(call, Arith::Add)),
+    onnx("Abs", same).valued(arithmetic::abs).means(&m::ABS),
+    onnx("Acos", same).means(&m::ACOS),
+    onnx("Acosh", same).means(&m::ACOSH),
+    onnx("Add", broadcasting).refuses(misfits::broadcast).valued(arithmetic::add).means(&m::ADD),
     onnx("AffineGrid", image::affine_grid).runs(k::sample::affine_grid),
-    onnx("And", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::and)
-        .runs(|call| k::elementwise::logic(call, |a, b| a && b)),
+    onnx("And", broadcasting).refuses(misfits::broadcast).valued(arithmetic::and).means(&m::AND),
     onnx("ArgMax", reduce::arg).runs(|call| k::reduce::arg(call, true)),
     onnx("ArgMin", reduce::arg).runs(|call| k::reduce::arg(call, false)),
-    onnx("Asin", same).runs(|call| k::elementwise::float(call, f64::asin)),
-    onnx("Asinh", same).runs(|call| k::elementwise::float(call, f64::asinh)),
-    onnx("Atan", same).runs(|call| k::elementwise::float(call, f64::atan)),
-    onnx("Atanh", same).runs(|call| k::elementwise::float(call, f64::atanh)),
+    onnx("Asin", same).means(&m::ASIN),
+    onnx("Asinh", same).means(&m::ASINH),
+    onnx("Atan", same).means(&m::ATAN),
+    onnx("Atanh", same).means(&m::ATANH),
     onnx("Attention", attention::attention).runs(k::attention::attention),
     onnx("AveragePool", window::pool).runs(k::pool::average_pool),
     onnx("BatchNormalization", normalize::batch).runs(k::normalize::batch_normalization),
     onnx("Bernoulli", source::typed_like),
     onnx("BitCast", cast::cast).runs(k::cast::bit_cast),
     onnx("BitShift", broadcasting).refuses(misfits::broadcast).runs(k::elementwise::shift),
-    onnx("BitwiseAnd", broadcasting).refuses(misfits::broadcast).runs(|call| k::elementwise::bits(call, |a, b| a & b)),
+    onnx("BitwiseAnd", broadcasting).refuses(misfits::broadcast).means(&m::BIT_AND),
     onnx("BitwiseNot", same).runs(|call| k::elementwise::number(call, |x| x, |x| !x)),
-    onnx("BitwiseOr", broadcasting).refuses(misfits::broadcast).runs(|call| k::elementwise::bits(call, |a, b| a | b)),
-    onnx("BitwiseXor", broadcasting).refuses(misfits::broadcast).runs(|call| k::elementwise::bits(call, |a, b| a ^ b)),
+    onnx("BitwiseOr", broadcasting).refuses(misfits::broadcast).means(&m::BIT_OR),
+    onnx("BitwiseXor", broadcasting).refuses(misfits::broadcast).means(&m::BIT_XOR),
     onnx("BlackmanWindow", source::window).runs(k::signal::blackman),
     onnx("Cast", cast::cast).valued(cast::cast_items).runs(k::cast::cast),
     onnx("CastLike", cast::cast_like).valued(cast::cast_items).runs(k::cast::cast_like),
     onnx("CausalConvWithState", window::causal_conv).runs(k::linear_attention::causal_conv),
-    onnx("Ceil", same).runs(|call| k::elementwise::float(call, f64::ceil)),
+    onnx("Ceil", same).means(&m::CEIL),
     onnx("Celu", same).runs(k::elementwise::celu),
     onnx("CenterCropPad", arrange::center_crop_pad).runs(k::sample::center_crop_pad),
     onnx("Clip", same).runs(k::elementwise::clip),
@@ -81,8 +74,8 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("Conv", window::conv).refuses(misfits::conv).runs(k::conv::conv),
     onnx("ConvInteger", window::conv).refuses(misfits::conv).runs(k::conv::conv_integer),
     onnx("ConvTranspose", window::conv_transpose).runs(k::conv_transpose::conv_transpose),
-    onnx("Cos", same).runs(|call| k::elementwise::float(call, f64::cos)),
-    onnx("Cosh", same).runs(|call| k::elementwise::float(call, f64::cosh)),
+    onnx("Cos", same).means(&m::COS),
+    onnx("Cosh", same).means(&m::COSH),
     onnx("CumProd", same).runs(|call| k::reduce::cumulative(call, 1, |a, b| a * b, i128::wrapping_mul)),
     onnx("CumSum", same).runs(|call| k::reduce::cumulative(call, 0, |a, b| a + b, i128::wrapping_add)),
     onnx("DFT", signal::dft).runs(k::signal::dft),
@@ -90,24 +83,18 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("DepthToSpace", arrange::depth_to_space).runs(k::layout::depth_to_space),
     onnx("DequantizeLinear", normalize::dequantize).runs(k::quantize::dequantize),
     onnx("Det", matrix::det).runs(k::linear::determinant),
-    onnx("Div", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::div)
-        .runs(|call| k::elementwise::arithmetic(call, Arith::Div)),
+    onnx("Div", broadcasting).refuses(misfits::broadcast).valued(arithmetic::div).means(&m::DIV),
     onnx("Dropout", elementwise::all_same).runs(k::elementwise::dropout),
     onnx("DynamicQuantizeLinear", normalize::dynamic_quantize).runs(k::quantize::dynamic_quantize),
     onnx("Einsum", matrix::einsum).runs(k::einsum::einsum),
     onnx("Elu", same).runs(k::elementwise::elu),
-    onnx("Equal", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::equal)
-        .runs(|call| k::elementwise::compare(call, Ordering::is_eq)),
-    onnx("Erf", same).runs(|call| k::elementwise::float(call, erf)),
-    onnx("Exp", same).runs(|call| k::elementwise::float(call, f64::exp)),
+    onnx("Equal", broadcasting).refuses(misfits::broadcast).valued(arithmetic::equal).means(&m::EQ),
+    onnx("Erf", same).means(&m::ERF),
+    onnx("Exp", same).means(&m::EXP),
     onnx("Expand", arrange::expand).refuses(misfits::expand).valued(arithmetic::expanded).runs(k::layout::expand),
     onnx("EyeLike", source::typed_like).runs(k::constants::eye_like),
     onnx("Flatten", arrange::flatten).valued(arithmetic::same_items).runs(k::layout::flatten),
-    onnx("Floor", same).runs(|call| k::elementwise::float(call, f64::floor)),
+    onnx("Floor", same).means(&m::FLOOR),
     onnx("GRU", attention::recurrent).refuses(misfits::recurrent).runs(k::recurrent::gru),
     onnx("Gather", select::gather).refuses(misfits::gather).valued(select::gather_items).runs(k::index::gather),
     onnx("GatherElements", select::gather_elements).runs(k::index::gather_elements),
@@ -117,14 +104,8 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("GlobalAveragePool", reduce::global).runs(k::pool::global_average_pool),
     onnx("GlobalLpPool", reduce::global).runs(k::pool::global_lp_pool),
     onnx("GlobalMaxPool", reduce::global).runs(k::pool::global_max_pool),
-    onnx("Greater", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::greater)
-        .runs(|call| k::elementwise::compare(call, Ordering::is_gt)),
-    onnx("GreaterOrEqual", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::greater_or_equal)
-        .runs(|call| k::elementwise::compare(call, Ordering::is_ge)),
+    onnx("Greater", broadcasting).refuses(misfits::broadcast).valued(arithmetic::greater).means(&m::GT),
+    onnx("GreaterOrEqual", broadcasting).refuses(misfits::broadcast).valued(arithmetic::greater_or_equal).means(&m::GE),
     onnx("GridSample", image::grid_sample).runs(k::sample::grid_sample),
     onnx("GroupNormalization", same).runs(k::normalize::group_normalization),
     onnx("HammingWindow", source::window).runs(k::signal::hamming),
@@ -142,56 +123,38 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("LSTM", attention::recurrent).refuses(misfits::recurrent).runs(k::recurrent::lstm),
     onnx("LayerNormalization", normalize::layer).runs(k::normalize::layer_normalization),
     onnx("LeakyRelu", same).runs(k::elementwise::leaky_relu),
-    onnx("Less", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::less)
-        .runs(|call| k::elementwise::compare(call, Ordering::is_lt)),
-    onnx("LessOrEqual", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::less_or_equal)
-        .runs(|call| k::elementwise::compare(call, Ordering::is_le)),
+    onnx("Less", broadcasting).refuses(misfits::broadcast).valued(arithmetic::less).means(&m::LT),
+    onnx("LessOrEqual", broadcasting).refuses(misfits::broadcast).valued(arithmetic::less_or_equal).means(&m::LE),
     onnx("LinearAttention", attention::linear_attention).runs(k::linear_attention::linear_attention),
-    onnx("Log", same).runs(|call| k::elementwise::float(call, f64::ln)),
+    onnx("Log", same).means(&m::LOG),
     onnx("LogSoftmax", same).refuses(misfits::axis_of).runs(k::reduce::log_softmax),
     onnx("Loop", not_followed),
     onnx("LpNormalization", same).runs(k::normalize::lp_normalization),
     onnx("LpPool", window::pool).runs(k::pool::lp_pool),
     onnx("MatMul", matrix::matmul).refuses(misfits::matmul).runs(k::linear::matmul),
     onnx("MatMulInteger", matrix::matmul).refuses(misfits::matmul).runs(k::quantize::matmul_integer),
-    onnx("Max", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::max)
-        .runs(|call| k::elementwise::variadic(call, Arith::Max)),
+    onnx("Max", broadcasting).refuses(misfits::broadcast).valued(arithmetic::max).means_of_all(&m::MAXIMUM),
     onnx("MaxPool", window::pool).runs(k::pool::max_pool),
     onnx("MaxRoiPool", window::max_roi_pool).runs(k::sample::max_roi_pool),
     onnx("MaxUnpool", window::unpool).runs(k::pool::max_unpool),
     onnx("Mean", broadcasting).refuses(misfits::broadcast).runs(k::elementwise::mean),
     onnx("MeanVarianceNormalization", same).runs(k::normalize::mean_variance),
     onnx("MelWeightMatrix", source::mel_weights).runs(k::signal::mel_weights),
-    onnx("Min", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::min)
-        .runs(|call| k::elementwise::variadic(call, Arith::Min)),
-    onnx("Mish", same).runs(|call| k::elementwise::float(call, |x| x * k::elementwise::softplus(x).tanh())),
+    onnx("Min", broadcasting).refuses(misfits::broadcast).valued(arithmetic::min).means_of_all(&m::MINIMUM),
+    onnx("Mish", same).means(&m::MISH),
     onnx("Mod", broadcasting).refuses(misfits::broadcast).valued(arithmetic::modulo).runs(k::elementwise::modulo),
-    onnx("Mul", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::mul)
-        .runs(|call| k::elementwise::arithmetic(call, Arith::Mul)),
+    onnx("Mul", broadcasting).refuses(misfits::broadcast).valued(arithmetic::mul).means(&m::MUL),
     onnx("Multinomial", source::multinomial),
-    onnx("Neg", same).valued(arithmetic::neg).runs(|call| k::elementwise::number(call, |x| -x, |x| x.wrapping_neg())),
+    onnx("Neg", same).valued(arithmetic::neg).means(&m::NEG),
     onnx("NegativeLogLikelihoodLoss", loss::loss).runs(k::loss::negative_log_likelihood),
     onnx("NonMaxSuppression", select::non_max_suppression).runs(k::suppression::non_max_suppression),
     onnx("NonZero", select::non_zero).runs(k::index::non_zero),
-    onnx("Not", same).valued(arithmetic::not).runs(k::elementwise::not),
+    onnx("Not", same).valued(arithmetic::not).means(&m::NOT),
     onnx("OneHot", source::one_hot).runs(k::index::one_hot),
     onnx("Optional", optional::optional).runs(k::sequence::optional),
     onnx("OptionalGetElement", optional::get_element).runs(k::sequence::element),
     onnx("OptionalHasElement", sequence::scalar).runs(k::sequence::has_element),
-    onnx("Or", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::or)
-        .runs(|call| k::elementwise::logic(call, |a, b| a || b)),
+    onnx("Or", broadcasting).refuses(misfits::broadcast).valued(arithmetic::or).means(&m::OR),
     onnx("PRelu", same).runs(k::elementwise::prelu),
     onnx("Pad", arrange::pad).runs(k::layout::pad),
     onnx("Pow", broadcasting).refuses(misfits::broadcast).runs(k::elementwise::power),
@@ -205,7 +168,7 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("RandomUniform", source::random),
     onnx("RandomUniformLike", source::typed_like),
     onnx("Range", source::range).valued(source::range_items).runs(k::constants::range),
-    onnx("Reciprocal", same).runs(|call| k::elementwise::float(call, |x| 1.0 / x)),
+    onnx("Reciprocal", same).means(&m::RCP),
     onnx("ReduceL1", reduce::reduce).refuses(misfits::reduced).runs(|call| k::reduce::reduce(call, 18, &k::reduce::L1)),
     onnx("ReduceL2", reduce::reduce).refuses(misfits::reduced).runs(|call| k::reduce::reduce(call, 18, &k::reduce::L2)),
     onnx("ReduceLogSum", reduce::reduce)
@@ -237,13 +200,13 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
         .refuses(misfits::reduced)
         .runs(|call| k::reduce::reduce(call, 18, &k::reduce::SUM_OF_SQUARES)),
     onnx("RegexFullMatch", same).runs(k::text::regex_full_match),
-    onnx("Relu", same).runs(|call| k::elementwise::number(call, |x| if x < 0.0 { 0.0 } else { x }, |x| x.max(0))),
+    onnx("Relu", same).means(&m::RECTIFY),
     onnx("Reshape", arrange::reshape).refuses(misfits::reshape).valued(arithmetic::same_items).runs(k::layout::reshape),
     onnx("Resize", image::resize).runs(k::resize::resize),
     onnx("ReverseSequence", same).runs(k::layout::reverse_sequence),
     onnx("RoiAlign", window::roi_align).runs(k::sample::roi_align),
     onnx("RotaryEmbedding", same).runs(k::attention::rotary_embedding),
-    onnx("Round", same).runs(|call| k::elementwise::float(call, f64::round_ties_even)),
+    onnx("Round", same).means(&m::ROUND_EVEN),
     onnx("STFT", signal::stft).runs(k::signal::stft),
     onnx("Scan", not_followed),
     onnx("Scatter", same).runs(k::index::scatter_elements),
@@ -259,36 +222,30 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("SequenceMap", not_followed),
     onnx("Shape", source::shape).valued(source::shape_items).runs(k::layout::shape),
     onnx("Shrink", same).runs(k::elementwise::shrink),
-    onnx("Sigmoid", same).runs(|call| k::elementwise::float(call, crate::dictionary::sigmoid)),
-    onnx("Sign", same).runs(|call| k::elementwise::number(call, k::elementwise::sign, |x| x.signum())),
-    onnx("Sin", same).runs(|call| k::elementwise::float(call, f64::sin)),
-    onnx("Sinh", same).runs(|call| k::elementwise::float(call, f64::sinh)),
+    onnx("Sigmoid", same).means(&m::SIGMOID),
+    onnx("Sign", same).means(&m::SIGN),
+    onnx("Sin", same).means(&m::SIN),
+    onnx("Sinh", same).means(&m::SINH),
     onnx("Size", sequence::scalar).valued(source::size_items).runs(k::layout::size),
     onnx("Slice", select::slice).valued(select::slice_items).runs(k::layout::slice),
     onnx("Softmax", same).refuses(misfits::axis_of).runs(k::reduce::softmax),
     onnx("SoftmaxCrossEntropyLoss", loss::loss).runs(k::loss::softmax_cross_entropy),
-    onnx("Softplus", same).runs(|call| k::elementwise::float(call, k::elementwise::softplus)),
-    onnx("Softsign", same).runs(|call| k::elementwise::float(call, |x| x / (1.0 + x.abs()))),
+    onnx("Softplus", same).means(&m::STABLE_SOFTPLUS),
+    onnx("Softsign", same).means(&m::SOFTSIGN),
     onnx("SpaceToDepth", arrange::space_to_depth).runs(k::layout::space_to_depth),
     onnx("Split", arrange::split).valued(arrange::split_items).runs(k::layout::split),
     onnx("SplitToSequence", sequence::split).runs(k::sequence::split),
-    onnx("Sqrt", same).runs(|call| k::elementwise::float(call, f64::sqrt)),
+    onnx("Sqrt", same).means(&m::ROOT),
     onnx("Squeeze", arrange::squeeze).refuses(misfits::squeeze).valued(arithmetic::same_items).runs(k::layout::squeeze),
     onnx("StringConcat", broadcasting).refuses(misfits::broadcast).runs(k::text::string_concat),
     onnx("StringNormalizer", text::normalize).runs(k::text::string_normalizer),
     onnx("StringSplit", text::split).runs(k::text::string_split),
-    onnx("Sub", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::sub)
-        .runs(|call| k::elementwise::arithmetic(call, Arith::Sub)),
-    onnx("Sum", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::add)
-        .runs(|call| k::elementwise::variadic(call, Arith::Add)),
+    onnx("Sub", broadcasting).refuses(misfits::broadcast).valued(arithmetic::sub).means(&m::SUB),
+    onnx("Sum", broadcasting).refuses(misfits::broadcast).valued(arithmetic::add).means_of_all(&m::ADD),
     onnx("SwiGLU", same).runs(k::elementwise::gated),
     onnx("Swish", same).runs(k::elementwise::swish),
-    onnx("Tan", same).runs(|call| k::elementwise::float(call, f64::tan)),
-    onnx("Tanh", same).runs(|call| k::elementwise::float(call, f64::tanh)),
+    onnx("Tan", same).means(&m::TAN),
+    onnx("Tanh", same).means(&m::TANH),
     onnx("TensorScatter", same).runs(k::index::tensor_scatter),
     onnx("TfIdfVectorizer", text::tf_idf).runs(k::text::tf_idf),
     onnx("ThresholdedRelu", same).runs(k::elementwise::thresholded_relu),
@@ -299,8 +256,8 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("Unique", select::unique).runs(k::unique::unique),
     onnx("Unsqueeze", arrange::unsqueeze).valued(arithmetic::same_items).runs(k::layout::unsqueeze),
     onnx("Upsample", image::resize).runs(k::resize::upsample),
-    onnx("Where", broadcasting).refuses(misfits::broadcast).valued(arithmetic::choose).runs(k::elementwise::choose),
-    onnx("Xor", broadcasting).refuses(misfits::broadcast).runs(|call| k::elementwise::logic(call, |a, b| a != b)),
+    onnx("Where", broadcasting).refuses(misfits::broadcast).valued(arithmetic::choose).means(&m::SELECT),
+    onnx("Xor", broadcasting).refuses(misfits::broadcast).means(&m::XOR),
     learning_row("ArrayFeatureExtractor", learning::array_feature_extractor)
         .runs(k::ml::features::array_feature_extractor),
     learning_row("Binarizer", same).runs(k::ml::features::binarizer),

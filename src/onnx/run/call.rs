@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::attributes::NodeAttributes;
+use super::kernels::elementwise;
 use super::stored::{Stores, tensor_of};
 use super::value::RunValue;
+use crate::dictionary::{Arith, Kernel};
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
 use crate::onnx::infer::rules::axes;
@@ -15,8 +17,31 @@ use crate::tensor::{DType, Data, Tensor, TensorError};
 /// The results of a node, one for each output that the operator has; a node may use fewer.
 pub(crate) type KernelResult = Result<Vec<RunValue>, EvalError>;
 
-/// Computes the results of a node.
-pub(crate) type NodeKernel = fn(&NodeCall) -> KernelResult;
+/// What computes the results of a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NodeKernel {
+    /// A function for this operator.
+    Own(fn(&NodeCall) -> KernelResult),
+    /// What the dictionary says about each item.
+    Meaning(Kernel),
+    /// Arithmetic of all operands.
+    All(Arith),
+}
+
+impl NodeKernel {
+    /// The results of a node.
+    ///
+    /// # Errors
+    ///
+    /// The operands do not fit, or a limit is reached.
+    pub(super) fn run(self, call: &NodeCall) -> KernelResult {
+        match self {
+            NodeKernel::Own(compute) => compute(call),
+            NodeKernel::Meaning(kernel) => elementwise::meaning(call, kernel),
+            NodeKernel::All(op) => elementwise::variadic(call, op),
+        }
+    }
+}
 
 /// A node with the values of its operands.
 pub(crate) struct NodeCall<'c, 'm> {

@@ -74,7 +74,7 @@ pub(crate) fn evaluate_node(
         RunValue::Tensor(tensor) => Ok(tensor),
         other => Err(EvalError::argument(format!("a result of `{name}` is {}", other.kind()))),
     };
-    budget.operation(|| kernel(&call))?.into_iter().map(tensor).collect()
+    budget.operation(|| kernel.run(&call))?.into_iter().map(tensor).collect()
 }
 
 /// The kernel of an operator.
@@ -230,7 +230,7 @@ impl<'m> Interpreter<'m> {
         if let Some((.., control)) = CONTROL.iter().find(|row| (row.0, row.1) == (domain, name)) {
             return control(&Control { interpreter: self, scope, frame }, &call);
         }
-        Ok(kernel(domain, name)?(&call)?)
+        Ok(kernel(domain, name)?.run(&call)?)
     }
 
     /// The results of a call of a function of the model.

@@ -22,7 +22,7 @@ mod stored;
 mod value;
 
 pub(crate) use attributes::NodeAttributes;
-pub(in crate::onnx) use call::NodeKernel;
+pub(in crate::onnx) use call::{KernelResult, NodeCall, NodeKernel};
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};
 pub(crate) use failure::RunFailure;

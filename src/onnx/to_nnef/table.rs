@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::line::{NodeLine, NodeResults};
 use super::rules::*;
+use crate::onnx::operators::row_of;
 
 /// Adds the counterpart of a node.
 pub(super) type TranslationRule = fn(&mut NodeLine) -> NodeResults;
@@ -14,7 +15,7 @@ pub(super) type TranslationRule = fn(&mut NodeLine) -> NodeResults;
 pub(super) struct RuleRow {
     name: &'static str,
     pub(super) rule: TranslationRule,
-    /// What it becomes, for the documentation; empty for what the dictionary says.
+    /// What it becomes, for the documentation.
     #[cfg_attr(not(test), expect(dead_code, reason = "the test of the documentation reads it"))]
     how: &'static str,
 }
@@ -23,61 +24,14 @@ const fn row(name: &'static str, rule: TranslationRule, how: &'static str) -> Ru
     RuleRow { name, rule, how }
 }
 
-/// An operator that is a function of the items of its operands, as the dictionary has it.
-const fn by_item(name: &'static str) -> RuleRow {
-    row(name, elementwise::meaning, "")
-}
+/// The rule of operators that are functions of the items of their operands, as the dictionary has them.
+static BY_ITEM: RuleRow = row("", elementwise::meaning, "");
 
 /// All rules.
 pub(super) static RULES: &[RuleRow] = &[
-    // Item by item, as the dictionary has it.
-    by_item("Abs"),
-    by_item("Acos"),
-    by_item("Acosh"),
-    by_item("Add"),
-    by_item("And"),
-    by_item("Asin"),
-    by_item("Asinh"),
-    by_item("Atan"),
-    by_item("Atanh"),
-    by_item("BitwiseAnd"),
+    // Item by item, with attributes, other types or any number of operands. What `onnx/operators` finds in the dictionary
+    // needs no row here.
     row("BitwiseNot", elementwise::bitwise_not, "`sub`"),
-    by_item("BitwiseOr"),
-    by_item("BitwiseXor"),
-    by_item("Ceil"),
-    by_item("Cos"),
-    by_item("Cosh"),
-    by_item("Div"),
-    by_item("Equal"),
-    by_item("Erf"),
-    by_item("Exp"),
-    by_item("Floor"),
-    by_item("Greater"),
-    by_item("GreaterOrEqual"),
-    by_item("Less"),
-    by_item("LessOrEqual"),
-    by_item("Log"),
-    by_item("Mish"),
-    by_item("Mul"),
-    by_item("Neg"),
-    by_item("Not"),
-    by_item("Or"),
-    by_item("Reciprocal"),
-    by_item("Relu"),
-    by_item("Round"),
-    by_item("Sigmoid"),
-    by_item("Sign"),
-    by_item("Sin"),
-    by_item("Sinh"),
-    by_item("Softplus"),
-    by_item("Softsign"),
-    by_item("Sqrt"),
-    by_item("Sub"),
-    by_item("Tan"),
-    by_item("Tanh"),
-    by_item("Where"),
-    by_item("Xor"),
-    // NnefItem by item, with attributes or any number of operands.
     row("BitShift", elementwise::bit_shift, "`tract_shl`, `tract_shr`"),
     row("Cast", elementwise::cast, "`cast`, a remainder for fewer bits, else nothing between widths"),
     row("CastLike", elementwise::cast_like, "`cast`, a remainder for fewer bits, else nothing between widths"),
@@ -197,7 +151,8 @@ pub(super) static RULES: &[RuleRow] = &[
 pub(super) fn find(domain: &str, name: &str) -> Option<&'static RuleRow> {
     static ROWS: LazyLock<FxHashMap<&str, &RuleRow>> =
         LazyLock::new(|| RULES.iter().map(|row| (row.name, row)).collect());
-    ROWS.get(name).copied().filter(|_| domain.is_empty())
+    let by_item = || row_of(domain, name).filter(|row| row.meaning.is_some()).map(|_| &BY_ITEM);
+    ROWS.get(name).copied().or_else(by_item).filter(|_| domain.is_empty())
 }
 
 /// The operators that have bodies, and no rule.
@@ -215,6 +170,7 @@ mod tests {
 
     use super::*;
     use crate::dictionary::{InNnef, Vocabulary};
+    use crate::onnx::operators::rows;
 
     /// What the dictionary says about an operator.
     fn meant(name: &str) -> String {
@@ -228,12 +184,14 @@ mod tests {
 
     #[test]
     fn the_documentation_has_the_table() {
-        let mut rows: Vec<&RuleRow> = RULES.iter().collect();
-        rows.sort_by_key(|row| row.name);
+        let by_item =
+            rows().iter().filter(|row| std::ptr::eq(find(row.domain, row.name).unwrap_or(&RULES[0]), &BY_ITEM));
+        let mut lines: Vec<(&str, String)> = by_item.map(|row| (row.name, meant(row.name))).collect();
+        lines.extend(RULES.iter().map(|row| (row.name, row.how.to_owned())));
+        lines.sort();
         let mut table = "| Operator | In NNEF |\n|---|---|\n".to_owned();
-        for row in rows {
-            let how = if row.how.is_empty() { meant(row.name) } else { row.how.to_owned() };
-            writeln!(table, "| `{}` | {how} |", row.name).unwrap();
+        for (name, how) in lines {
+            writeln!(table, "| `{name}` | {how} |").unwrap();
         }
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/onnx-to-nnef.md");
         let text = std::fs::read_to_string(path).unwrap();

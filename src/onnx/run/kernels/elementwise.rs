@@ -2,11 +2,26 @@
 //!
 //! Floats are computed in 64 bits and rounded once to their type, integers in 128 bits and wrapped to theirs.
 
-use crate::dictionary::{Arith, Float, erf, sigmoid};
+use crate::dictionary::{Arith, Float, Kernel, erf, sigmoid};
 use crate::eval::EvalError;
 use crate::onnx::run::broadcast::{common, to};
 use crate::onnx::run::call::{KernelResult, NodeCall, floats, logicals, one};
 use crate::tensor::{Data, Tensor};
+
+/// What the dictionary says about each item.
+pub(in crate::onnx) fn meaning(call: &NodeCall, kernel: Kernel) -> KernelResult {
+    match kernel {
+        Kernel::Float(_, f) => float(call, f),
+        Kernel::Number(_, f, whole) => number(call, f, whole),
+        Kernel::Floats(f) => one(both(call, (&*call.tensor(0)?, &*call.tensor(1)?), f, |_, _| None)?),
+        Kernel::Arithmetic(op) => arithmetic(call, op),
+        Kernel::Compare(order) => compare(call, |ordering| order.holds(ordering)),
+        Kernel::Not => not(call),
+        Kernel::Logic(f) => logic(call, f),
+        Kernel::Bits(f) => bits(call, f),
+        Kernel::Select => choose(call),
+    }
+}
 
 /// A function of the items of the only operand, which are floats.
 pub(in crate::onnx) fn float(call: &NodeCall, f: impl Fn(f64) -> f64) -> KernelResult {
@@ -91,7 +106,7 @@ fn exact(op: Arith, a: i128, b: i128) -> Option<i128> {
 }
 
 /// Arithmetic of two operands.
-pub(in crate::onnx) fn arithmetic(call: &NodeCall, op: Arith) -> KernelResult {
+fn arithmetic(call: &NodeCall, op: Arith) -> KernelResult {
     let (a, b) = call.aligned()?;
     one(combined(call, (&a, &b), op)?)
 }
@@ -341,13 +356,8 @@ pub(in crate::onnx) fn truths(call: &NodeCall, f: impl Fn(f64) -> bool) -> Kerne
     one(call.made(x.shape(), Data::Bool(floats(x)?.iter().map(|&item| f(item)).collect()))?)
 }
 
-/// The sign of a number.
-pub(in crate::onnx) fn sign(x: f64) -> f64 {
-    if x == 0.0 || x.is_nan() { x } else { x.signum() }
-}
-
 /// The second operand where the first is true, else the third.
-pub(in crate::onnx) fn choose(call: &NodeCall) -> KernelResult {
+fn choose(call: &NodeCall) -> KernelResult {
     let (condition, yes, no) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     if yes.dtype() != no.dtype() {
         return Err(mixed(call, yes, no));
@@ -384,16 +394,17 @@ pub(in crate::onnx) fn shift(call: &NodeCall) -> KernelResult {
 }
 
 /// A function of the bits of two integers.
-pub(in crate::onnx) fn bits(call: &NodeCall, f: fn(i128, i128) -> i128) -> KernelResult {
+fn bits(call: &NodeCall, f: fn(i64, i64) -> Option<i64>) -> KernelResult {
     let (a, b) = (call.tensor(0)?, call.tensor(1)?);
     if !a.dtype().is_integer() {
         return Err(call.refused(format!("an operand has items of type {}", a.dtype())));
     }
-    one(both(call, (a, b), |a, _| a, |a, b| Some(f(a, b)))?)
+    // Of an unsigned integer the bits count, not the sign that they mean here.
+    one(both(call, (a, b), |a, _| a, |a, b| f(a as i64, b as i64).map(i128::from))?)
 }
 
 /// A function of two logicals.
-pub(in crate::onnx) fn logic(call: &NodeCall, f: fn(bool, bool) -> bool) -> KernelResult {
+fn logic(call: &NodeCall, f: fn(bool, bool) -> bool) -> KernelResult {
     let (a, b) = call.aligned()?;
     let shape = common(&[a.shape(), b.shape()])?;
     call.room(&shape)?;
@@ -402,13 +413,13 @@ pub(in crate::onnx) fn logic(call: &NodeCall, f: fn(bool, bool) -> bool) -> Kern
 }
 
 /// The negation of logicals.
-pub(in crate::onnx) fn not(call: &NodeCall) -> KernelResult {
+fn not(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     one(call.made(x.shape(), Data::Bool(logicals(x)?.iter().map(|item| !item).collect()))?)
 }
 
 /// Compares items of equal type by their order.
-pub(in crate::onnx) fn compare(call: &NodeCall, f: fn(std::cmp::Ordering) -> bool) -> KernelResult {
+fn compare(call: &NodeCall, f: impl Fn(std::cmp::Ordering) -> bool) -> KernelResult {
     let (a, b) = call.aligned()?;
     if a.dtype() != b.dtype() {
         return Err(mixed(call, &a, &b));
@@ -424,7 +435,7 @@ pub(in crate::onnx) fn compare(call: &NodeCall, f: fn(std::cmp::Ordering) -> boo
         (Data::Complex64(_) | Data::Complex128(_), _) => return Err(call.refused("complex numbers have no order")),
         _ if a.dtype().is_float() => {
             let (x, y) = (floats(&a)?, floats(&b)?);
-            to.zip((&x, a.shape()), (&y, b.shape()), |x, y| x.partial_cmp(&y).is_some_and(f))
+            to.zip((&x, a.shape()), (&y, b.shape()), |x, y| x.partial_cmp(&y).is_some_and(&f))
         }
         _ => {
             let (x, y): (Vec<i128>, Vec<i128>) = (wide(&a).collect(), wide(&b).collect());
