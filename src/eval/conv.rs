@@ -5,8 +5,10 @@ use ndarray::ArrayD;
 use super::array::pack;
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::kernels::Correlation;
 use super::window::{Direction, Windows};
 use crate::dictionary::Deviation;
+use crate::graph::border::Border;
 
 /// The numbers of groups and channels of a convolution.
 struct Channels {
@@ -105,7 +107,7 @@ fn convolve(call: &Call, direction: Direction) -> KernelResult {
     Ok(vec![pack(correlate(call, &input, &filter, &biases, &channels, &windows, &shape)?)?])
 }
 
-/// Computes the sums over channels and windows.
+/// Computes the sums over channels and windows, where what is outside of the input is 0 or not there.
 fn correlate(
     call: &Call,
     input: &ArrayD<f64>,
@@ -115,16 +117,54 @@ fn correlate(
     windows: &Windows,
     shape: &[usize],
 ) -> Result<ArrayD<f64>, EvalError> {
-    let mut output = vec![0.0; call.budget().room(shape)?];
-    let products = channels.input.saturating_mul(windows.volume());
-    call.budget().product(output.len(), products)?;
-    let (input_space, output_space) =
-        (input.shape()[2..].iter().product::<usize>(), shape[2..].iter().product::<usize>());
-    let window = windows.volume();
     let (input, filter) = (input.as_standard_layout(), filter.as_standard_layout());
     let (Some(x), Some(w)) = (input.as_slice(), filter.as_slice()) else {
         return Err(EvalError::shapes("an operand has no order"));
     };
+    let correlation = Correlation {
+        axes: windows.axes().to_vec(),
+        batch: shape[0],
+        groups: channels.groups,
+        channels: [channels.input, channels.output],
+    };
+    let is_down = windows.direction() == Direction::Down;
+    let fits = is_down == channels.outputs_first && !windows.axes().is_empty();
+    let plain = match windows.border() {
+        Border::Constant(()) => true,
+        // A zero in place of what is not there changes nothing.
+        Border::Ignore => !is_down || w.iter().all(|weight| weight.is_finite()),
+        _ => false,
+    };
+    if !fits || !plain {
+        return by_places(call, (input.shape(), x), w, biases, channels, windows, shape);
+    }
+    let mut output = match is_down {
+        true => correlation.result(call.budget(), x, w)?,
+        false => correlation.transposed(call.budget(), x, w)?,
+    };
+    let space = shape[2..].iter().product::<usize>().max(1);
+    for (plane, bias) in output.chunks_exact_mut(space).zip(biases.iter().cycle()) {
+        plane.iter_mut().for_each(|item| *item += bias);
+    }
+    Ok(super::array::array(shape, output)?)
+}
+
+/// [`correlate`] for any border and any order of the axes of a filter.
+fn by_places(
+    call: &Call,
+    (input_shape, x): (&[usize], &[f64]),
+    w: &[f64],
+    biases: &[f64],
+    channels: &Channels,
+    windows: &Windows,
+    shape: &[usize],
+) -> Result<ArrayD<f64>, EvalError> {
+    let mut output = vec![0.0; call.budget().room(shape)?];
+    let products = channels.input.saturating_mul(windows.volume());
+    call.budget().product(output.len(), products)?;
+    let (input_space, output_space) =
+        (input_shape[2..].iter().product::<usize>(), shape[2..].iter().product::<usize>());
+    let window = windows.volume();
     let all = channels.output * channels.groups;
     let padded = windows.is_padded();
     windows.each(call, |position, pairs| {

@@ -1,10 +1,9 @@
 //! Products of matrices (4.7, 4.9.2).
 
-use ndarray::{ArrayView2, ShapeBuilder};
-
 use super::broadcast::{common, map2};
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::kernels;
 use crate::tensor::Tensor;
 use crate::tensor::kernels::{Align, Matrices, Repeat};
 
@@ -32,10 +31,7 @@ fn product(call: &Call, a: &Tensor, b: &Tensor, transpose: (bool, bool)) -> Resu
     let (x, y) = (a.items().unwrap_or_default(), b.items().unwrap_or_default());
     let mut items: Vec<f64> = Vec::with_capacity(count);
     for (&first, &second) in left.starts.iter().zip(&right.starts) {
-        let a = ArrayView2::from_shape((rows, inner).strides(left.steps), &x[first..]);
-        let b = ArrayView2::from_shape((inner, columns).strides(right.steps), &y[second..]);
-        let (a, b): (ArrayView2<f64>, ArrayView2<f64>) = (a.map_err(|_| wrong())?, b.map_err(|_| wrong())?);
-        items.extend(a.dot(&b).iter());
+        kernels::product((&x[first..], left.steps), (&y[second..], right.steps), [rows, inner, columns], &mut items)?;
     }
     Ok(Tensor::of(&shape, items)?)
 }

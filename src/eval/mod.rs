@@ -32,6 +32,7 @@ mod elementwise;
 mod error;
 mod evaluator;
 mod fold;
+pub(crate) mod kernels;
 mod matmul;
 mod pool;
 mod quantized;

@@ -6,6 +6,7 @@
 
 use super::call::Call;
 use super::error::EvalError;
+use super::kernels::WindowAxis;
 use crate::dictionary::Deviation;
 use crate::graph::border::Border;
 use crate::graph::deviations::REPLICATED;
@@ -30,21 +31,10 @@ pub(crate) enum Direction {
     Up,
 }
 
-/// The window along one axis.
-#[derive(Clone, Copy, Debug)]
-struct AxisWindow {
-    input: usize,
-    output: usize,
-    size: usize,
-    stride: i64,
-    dilation: i64,
-    before: i64,
-}
-
 /// The windows over some axes.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
-    axes: Vec<AxisWindow>,
+    axes: Vec<WindowAxis>,
     direction: Direction,
     border: Border,
 }
@@ -106,9 +96,25 @@ impl Windows {
         self.border = Border::Ignore;
     }
 
-    /// The extents of the output.
+    /// The extents of the output: those of the positions, or of the space that they cover.
     pub(crate) fn output(&self) -> Vec<usize> {
-        self.axes.iter().map(|axis| axis.output).collect()
+        let extent = |axis: &WindowAxis| if self.direction == Direction::Down { axis.output } else { axis.input };
+        self.axes.iter().map(extent).collect()
+    }
+
+    /// The extent of the input along an axis.
+    fn source(&self, axis: &WindowAxis) -> usize {
+        if self.direction == Direction::Down { axis.input } else { axis.output }
+    }
+
+    /// Whether the output is the space of the positions, or the one that they cover.
+    pub(crate) fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// The windows along each axis.
+    pub(crate) fn axes(&self) -> &[WindowAxis] {
+        &self.axes
     }
 
     /// The number of items of a window.
@@ -127,21 +133,14 @@ impl Windows {
     }
 
     /// The items along one axis that a window covers at a position of the output.
-    fn along(&self, axis: &AxisWindow, at: usize) -> Vec<Pair> {
-        let at = at as i64;
+    fn along(&self, axis: &WindowAxis, at: usize) -> Vec<Pair> {
+        let source = self.source(axis);
         let item = |k: usize| {
-            let shift = k as i64 * axis.dilation;
             let place = match self.direction {
-                Direction::Down => at * axis.stride + shift - axis.before,
-                Direction::Up => {
-                    let place = at + axis.before - shift;
-                    if place.rem_euclid(axis.stride) != 0 {
-                        return None;
-                    }
-                    place.div_euclid(axis.stride)
-                }
+                Direction::Down => axis.covered(at, k),
+                Direction::Up => axis.position(at, k)?,
             };
-            Some((k, self.border.place(place, axis.input)))
+            Some((k, self.border.place(place, source)))
         };
         (0..axis.size).filter_map(item).collect()
     }
@@ -168,11 +167,11 @@ impl Windows {
             pairs.clear();
             pairs.push((0, Some(0)));
             for (axis, at) in self.axes.iter().zip(&index) {
-                let along = self.along(axis, *at);
+                let (along, source) = (self.along(axis, *at), self.source(axis));
                 let join = |(window, place): Pair| {
-                    along.iter().map(move |(k, i)| {
-                        (window * axis.size + k, place.zip(*i).map(|(place, i)| place * axis.input + i))
-                    })
+                    along
+                        .iter()
+                        .map(move |(k, i)| (window * axis.size + k, place.zip(*i).map(|(place, i)| place * source + i)))
                 };
                 pairs = pairs.iter().copied().flat_map(join).collect();
             }
@@ -208,7 +207,7 @@ fn axis_window(
     padding: Option<(i64, i64)>,
     direction: Direction,
     reference: Option<usize>,
-) -> Option<AxisWindow> {
+) -> Option<WindowAxis> {
     let extent = i64::try_from(input).ok()?;
     let covered = i64::try_from(size).ok()?.checked_sub(1)?.checked_mul(dilation)?.checked_add(1)?;
     // With automatic padding the extent X becomes ceil(X / stride).
@@ -217,22 +216,22 @@ fn axis_window(
         let total = (down - 1).checked_mul(stride)?.checked_add(covered)?.checked_sub(up)?.max(0);
         Some((total / 2, total - total / 2))
     };
-    let (output, before) = match (direction, padding) {
-        (Direction::Down, None) => (extent.checked_add(stride - 1)? / stride, automatic(extent)?.0),
+    let (output, (before, after)) = match (direction, padding) {
+        (Direction::Down, None) => (extent.checked_add(stride - 1)? / stride, automatic(extent)?),
         (Direction::Down, Some((before, after))) => {
             let room = extent.checked_add(before)?.checked_add(after)?.checked_sub(covered)?;
-            (if room < 0 { None } else { (room / stride).checked_add(1) }?, before)
+            (if room < 0 { None } else { (room / stride).checked_add(1) }?, (before, after))
         }
         (Direction::Up, None) => {
             let up = match reference {
                 Some(reference) => i64::try_from(reference).ok()?,
                 None => extent.checked_mul(stride)?,
             };
-            (up, automatic(up)?.0)
+            (up, automatic(up)?)
         }
         (Direction::Up, Some((before, after))) => {
             let whole = (extent - 1).checked_mul(stride)?.checked_add(covered)?;
-            (whole.checked_sub(before)?.checked_sub(after)?, before)
+            (whole.checked_sub(before)?.checked_sub(after)?, (before, after))
         }
     };
     let output = match reference {
@@ -241,7 +240,10 @@ fn axis_window(
     };
     // Positions are computed without further checks, so the extents are limited to prevent overflow.
     let farthest = (output as i64).checked_mul(stride)?.checked_add(covered)?.checked_add(before.checked_abs()?)?;
-    (farthest < i64::MAX / 4).then_some(AxisWindow { input, output, size, stride, dilation, before })
+    let (covers, positions) = if direction == Direction::Down { (input, output) } else { (output, input) };
+    let (stride, dilation) = (usize::try_from(stride).ok()?, usize::try_from(dilation).ok()?);
+    let window = WindowAxis { input: covers, output: positions, size, stride, dilation, before, after };
+    (farthest < i64::MAX / 4).then_some(window)
 }
 
 #[cfg(test)]
@@ -253,9 +255,9 @@ mod tests {
         let window = axis_window(5, 4, (2, 1), None, Direction::Down, None).unwrap();
         assert_eq!((window.output, window.before), (3, 1));
         let window = axis_window(3, 4, (2, 1), None, Direction::Up, Some(5)).unwrap();
-        assert_eq!((window.output, window.before), (5, 1));
+        assert_eq!((window.input, window.before), (5, 1));
         let window = axis_window(3, 4, (2, 1), None, Direction::Up, None).unwrap();
-        assert_eq!((window.output, window.before), (6, 1));
+        assert_eq!((window.input, window.before), (6, 1));
         assert!(axis_window(2, 4, (1, 1), Some((0, 0)), Direction::Down, None).is_none());
         assert!(axis_window(2, 4, (i64::MAX, i64::MAX), None, Direction::Down, None).is_none());
     }

@@ -1,9 +1,10 @@
 //! Attention: means of values, weighted by the products of queries and keys.
 
 use super::heads::Heads;
-use super::reals::{Reals, exchanged, multiplied};
+use super::reals::{Reals, exchanged};
 use super::reduce::peak;
 use crate::eval::EvalError;
+use crate::eval::kernels::multiplied;
 use crate::onnx::run::broadcast::to;
 use crate::onnx::run::call::{KernelResult, NodeCall};
 use crate::tensor::{DType, Tensor};
@@ -151,10 +152,10 @@ pub(in crate::onnx) fn attention(call: &NodeCall) -> KernelResult {
         call.budget.operation(|| {
             call.budget.room(&[keys, k.size])?;
             let turned = exchanged(k.head(batch, head / each), [1, keys, k.size, 1]);
-            let mut scores = multiplied(call, q.head(batch, head), &turned, [queries, q.size, keys])?;
+            let mut scores = multiplied(call.budget, q.head(batch, head), &turned, [queries, q.size, keys])?;
             let bias = masks.bias(call, [batch, head], shape)?;
             stages.run(&mut scores, &bias, keys, &mut kept);
-            items.extend(multiplied(call, &scores, v.head(batch, head / each), [queries, keys, v.size])?);
+            items.extend(multiplied(call.budget, &scores, v.head(batch, head / each), [queries, keys, v.size])?);
             Ok::<_, EvalError>(())
         })?;
         if !call.wants(3) {

@@ -1,84 +1,35 @@
-//! Convolutions: products of the filters with the matrix of all windows.
+//! Convolutions.
 
-use super::columns::Columns;
 use super::quantize::{Quantization, rescaled};
-use super::reals::{Reals, multiplied, naturals, planes, saturated};
+use super::reals::{Reals, naturals, planes, saturated};
 use super::windows::KernelWindows;
 use crate::eval::EvalError;
+use crate::eval::kernels::Correlation;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::DType;
 
-/// The number of items that a matrix of windows has at most, unless a single row of positions has more.
-const TILE: usize = 1 << 20;
-
-/// A convolution: its windows, and the channels of each group.
-pub(super) struct Convolution {
-    windows: KernelWindows,
-    batch: usize,
-    groups: usize,
-    /// The channels of the input and of the output in each group.
-    channels: [usize; 2],
-    volume: usize,
+/// The convolution of an input with filters.
+///
+/// # Errors
+///
+/// The shapes do not fit.
+fn convolution(call: &NodeCall, x: &[usize], w: &[usize]) -> Result<Correlation, EvalError> {
+    let misfit = || call.misfit(format!("filters of shape {w:?} do not fit an input of shape {x:?}"));
+    let ((batch, inputs, space), (outputs, inner, size)) = (planes(call, x)?, planes(call, w)?);
+    let groups = usize::try_from(call.int_or("group", 1)?).map_err(|_| misfit())?;
+    let stated = naturals(call, "kernel_shape")?.is_some_and(|stated| stated != size);
+    if groups == 0 || stated || outputs % groups != 0 || inner.checked_mul(groups) != Some(inputs) {
+        return Err(misfit());
+    }
+    let windows = KernelWindows::read(call, space, size)?;
+    windows.volume(call)?;
+    Ok(Correlation { axes: windows.axes, batch, groups, channels: [inner, outputs / groups] })
 }
 
-impl Convolution {
-    /// The convolution of an input with filters.
-    ///
-    /// # Errors
-    ///
-    /// The shapes do not fit.
-    pub(super) fn read(call: &NodeCall, x: &[usize], w: &[usize]) -> Result<Self, EvalError> {
-        let misfit = || call.misfit(format!("filters of shape {w:?} do not fit an input of shape {x:?}"));
-        let ((batch, inputs, space), (outputs, inner, size)) = (planes(call, x)?, planes(call, w)?);
-        let groups = usize::try_from(call.int_or("group", 1)?).map_err(|_| misfit())?;
-        let stated = naturals(call, "kernel_shape")?.is_some_and(|stated| stated != size);
-        if groups == 0 || stated || outputs % groups != 0 || inner.checked_mul(groups) != Some(inputs) {
-            return Err(misfit());
-        }
-        let windows = KernelWindows::read(call, space, size)?;
-        let volume = windows.volume(call)?;
-        Ok(Convolution { windows, batch, groups, channels: [inner, outputs / groups], volume })
-    }
-
-    /// The shape of the result.
-    pub(super) fn shape(&self) -> Vec<usize> {
-        let channels = [self.batch, self.groups * self.channels[1]];
-        channels.into_iter().chain(self.windows.output()).collect()
-    }
-
-    /// The result for an input and filters, without a bias.
-    pub(super) fn result(&self, call: &NodeCall, x: &[f64], w: &[f64]) -> Result<Vec<f64>, EvalError> {
-        let mut result = vec![0.0; call.budget.room(&self.shape())?];
-        if result.is_empty() {
-            return Ok(result);
-        }
-        let columns = Columns::new(&self.windows, self.volume).ok_or_else(|| call.misfit("there are no axes"))?;
-        let [inner, outputs] = self.channels;
-        let plane: usize = self.windows.axes.iter().map(|axis| axis.input).product();
-        let (depth, space) = (inner * self.volume, columns.rows() * columns.width());
-        let step = (TILE / (depth * columns.width()).max(1)).clamp(1, columns.rows().max(1));
-        for block in 0..self.batch * self.groups {
-            let filters = &w[block % self.groups * outputs * depth..][..outputs * depth];
-            let input = &x[block * inner * plane..][..inner * plane];
-            for start in (0..columns.rows()).step_by(step) {
-                let rows = start..(start + step).min(columns.rows());
-                let width = rows.len() * columns.width();
-                let product = call.budget.operation(|| {
-                    let mut matrix = vec![0.0; call.budget.room(&[depth, width])?];
-                    for channel in 0..inner {
-                        let to = &mut matrix[channel * self.volume * width..][..self.volume * width];
-                        columns.gather(&input[channel * plane..][..plane], &rows, to);
-                    }
-                    multiplied(call, filters, &matrix, [outputs, depth, width])
-                })?;
-                for channel in 0..outputs {
-                    let at = (block * outputs + channel) * space + start * columns.width();
-                    result[at..at + width].copy_from_slice(&product[channel * width..][..width]);
-                }
-            }
-        }
-        Ok(result)
-    }
+/// The shape of the result of a convolution.
+fn shape(of: &Correlation) -> Vec<usize> {
+    let channels = [of.batch, of.groups * of.channels[1]];
+    channels.into_iter().chain(of.axes.iter().map(|axis| axis.output)).collect()
 }
 
 /// Adds the bias of each channel.
@@ -108,10 +59,10 @@ pub(super) fn each_channel(items: &mut [f64], channels: usize, space: usize, mut
 /// `Conv`.
 pub(in crate::onnx) fn conv(call: &NodeCall) -> KernelResult {
     let (x, w) = (Reals::of(call, 0)?, Reals::of(call, 1)?);
-    let convolution = Convolution::read(call, x.shape, w.shape)?;
-    let mut result = convolution.result(call, &x.items, &w.items)?;
-    biased(call, &mut result, &convolution.shape(), Reals::optional(call, 2)?)?;
-    one(call.rounded(x.dtype, &convolution.shape(), result)?)
+    let correlation = convolution(call, x.shape, w.shape)?;
+    let mut result = correlation.result(call.budget, &x.items, &w.items)?;
+    biased(call, &mut result, &shape(&correlation), Reals::optional(call, 2)?)?;
+    one(call.rounded(x.dtype, &shape(&correlation), result)?)
 }
 
 /// The items of quantized filters without their zero points, which are one or one for each filter.
@@ -131,10 +82,10 @@ fn centred(call: &NodeCall, items: &[f64], zeros: &[f64]) -> Result<Vec<f64>, Ev
 pub(in crate::onnx) fn conv_integer(call: &NodeCall) -> KernelResult {
     let (x, w) = (Reals::of(call, 0)?, Reals::of(call, 1)?);
     let zeros = |i| Ok::<_, EvalError>(Reals::optional(call, i)?.map_or_else(Vec::new, |zeros| zeros.items.to_vec()));
-    let convolution = Convolution::read(call, x.shape, w.shape)?;
+    let correlation = convolution(call, x.shape, w.shape)?;
     let (x, w) = (centred(call, &x.items, &zeros(2)?)?, centred(call, &w.items, &zeros(3)?)?);
-    let result = convolution.result(call, &x, &w)?;
-    one(call.wrapped(DType::Int32, &convolution.shape(), result.into_iter().map(|item| item as i128))?)
+    let result = correlation.result(call.budget, &x, &w)?;
+    one(call.wrapped(DType::Int32, &shape(&correlation), result.into_iter().map(|item| item as i128))?)
 }
 
 /// `QLinearConv`: the scales of the filters may be one for each filter.
@@ -142,14 +93,14 @@ pub(in crate::onnx) fn qlinear_conv(call: &NodeCall) -> KernelResult {
     let (x, w) = (Reals::of(call, 0)?, Reals::of(call, 3)?);
     let (of_x, of_y) = (Quantization::single(call, 1, 2)?, Quantization::single(call, 6, 7)?);
     let (scales, zeros) = (Reals::of(call, 4)?, Reals::of(call, 5)?);
-    let convolution = Convolution::read(call, x.shape, w.shape)?;
-    let shape = convolution.shape();
+    let correlation = convolution(call, x.shape, w.shape)?;
+    let shape = shape(&correlation);
     let channels = shape[1];
     if scales.items.len() != 1 && scales.items.len() != channels {
         return Err(call.misfit(format!("{} scales for {channels} filters", scales.items.len())));
     }
     let (items, filters) = (centred(call, &x.items, &[of_x.zero])?, centred(call, &w.items, &zeros.items)?);
-    let mut result = convolution.result(call, &items, &filters)?;
+    let mut result = correlation.result(call.budget, &items, &filters)?;
     biased(call, &mut result, &shape, Reals::optional(call, 8)?)?;
     each_channel(&mut result, channels, shape[2..].iter().product(), |channel, items| {
         let scale = of_x.scale as f32 * scales.items[channel % scales.items.len()] as f32 / of_y.scale as f32;

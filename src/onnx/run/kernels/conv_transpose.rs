@@ -1,10 +1,10 @@
 //! Transposed convolutions, and images from their columns: each position adds its window to the result.
 
-use super::columns::Columns;
 use super::conv::biased;
-use super::reals::{Reals, exchanged, multiplied, naturals, planes, sizes};
-use super::windows::{KernelWindows, Padding, Steps, WindowAxis};
+use super::reals::{Reals, naturals, planes, sizes};
+use super::windows::{KernelWindows, Padding, Steps};
 use crate::eval::EvalError;
+use crate::eval::kernels::{Columns, Correlation, WindowAxis};
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 
 /// The windows over the result of a transposed convolution, whose positions are the items of the input.
@@ -56,26 +56,12 @@ pub(in crate::onnx) fn conv_transpose(call: &NodeCall) -> KernelResult {
         return Err(misfit());
     }
     let windows = transposed(call, space, size)?;
-    let (volume, inner) = (windows.volume(call)?, inputs / groups);
-    let extents = windows.axes.iter().map(|axis| axis.input);
+    windows.volume(call)?;
     let channels = outputs.checked_mul(groups).ok_or_else(misfit)?;
-    let shape: Vec<usize> = [batch, channels].into_iter().chain(extents.clone()).collect();
-    let (plane, positions) = (extents.product::<usize>(), space.iter().product::<usize>());
-    let mut result = vec![0.0; call.budget.room(&shape)?];
-    let columns = Columns::new(&windows, volume).ok_or_else(misfit)?;
-    let depth = outputs * volume;
-    for block in 0..if result.is_empty() { 0 } else { batch * groups } {
-        let filters = &w.items[block % groups * inner * depth..][..inner * depth];
-        let input = &x.items[block * inner * positions..][..inner * positions];
-        let product = call.budget.operation(|| {
-            call.budget.room(&[inner, depth])?;
-            multiplied(call, &exchanged(filters, [1, inner, depth, 1]), input, [depth, inner, positions])
-        })?;
-        for channel in 0..outputs {
-            let to = &mut result[(block * outputs + channel) * plane..][..plane];
-            columns.scatter(&product[channel * volume * positions..][..volume * positions], to);
-        }
-    }
+    let extents = windows.axes.iter().map(|axis| axis.input);
+    let shape: Vec<usize> = [batch, channels].into_iter().chain(extents).collect();
+    let correlation = Correlation { axes: windows.axes, batch, groups, channels: [inputs / groups, outputs] };
+    let mut result = correlation.transposed(call.budget, &x.items, &w.items)?;
     biased(call, &mut result, &shape, Reals::optional(call, 2)?)?;
     one(call.rounded(x.dtype, &shape, result)?)
 }
@@ -86,7 +72,7 @@ pub(in crate::onnx) fn col2im(call: &NodeCall) -> KernelResult {
     let (image, block) = (sizes(call, &call.list(1)?)?, sizes(call, &call.list(2)?)?);
     let windows = KernelWindows::read(call, &image, &block)?;
     let volume = windows.volume(call)?;
-    let columns = Columns::new(&windows, volume).ok_or_else(|| call.misfit("there are no axes"))?;
+    let columns = Columns::new(&windows.axes).ok_or_else(|| call.misfit("there are no axes"))?;
     let positions = call.budget.room(&windows.output())?;
     let (batch, depth) = (x.shape[0], x.shape[1]);
     if volume == 0 || depth % volume != 0 || x.shape[2] != positions {

@@ -1,8 +1,9 @@
 //! Deformable convolutions: the items of windows are interpolated at places that are operands.
 
 use super::conv::biased;
-use super::reals::{Reals, multiplied, planes};
+use super::reals::{Reals, planes};
 use super::windows::KernelWindows;
+use crate::eval::kernels::multiplied;
 use crate::eval::{EvalError, Taps, advance, interpolate, taps};
 use crate::graph::border::Border;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
@@ -54,7 +55,7 @@ pub(in crate::onnx) fn deform_conv(call: &NodeCall) -> KernelResult {
             for group in 0..groups {
                 let filters = &w.items[group * (outputs / groups) * depth..][..outputs / groups * depth];
                 let columns = &matrix[group * depth * positions..][..depth * positions];
-                result.extend(multiplied(call, filters, columns, [outputs / groups, depth, positions])?);
+                result.extend(multiplied(call.budget, filters, columns, [outputs / groups, depth, positions])?);
             }
             Ok::<_, EvalError>(())
         })?;

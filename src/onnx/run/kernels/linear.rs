@@ -1,6 +1,7 @@
 //! Products of matrices.
 
 use crate::eval::EvalError;
+use crate::eval::kernels::{MatrixItem, of_items};
 use crate::onnx::run::broadcast::{common, to};
 use crate::onnx::run::call::{KernelResult, NodeCall, floats, one};
 use crate::onnx::run::kernels::elementwise::wide;
@@ -38,36 +39,33 @@ pub(in crate::onnx) fn product(call: &NodeCall, a: &Tensor, b: &Tensor) -> Resul
     let starts = (matrices(&a), matrices(&b));
     let extents = [rows, inner, columns];
     let data = match (a.data(), b.data()) {
-        (Data::Float32(x), Data::Float32(y)) => Data::Float32(multiplied(x, y, &starts, extents)),
+        (Data::Float32(x), Data::Float32(y)) => Data::Float32(multiplied(x, y, &starts, extents)?),
         _ if a.dtype().is_integer() => {
             let (x, y): (Vec<i128>, Vec<i128>) = (wide(&a).collect(), wide(&b).collect());
             Data::from_wide(a.dtype(), whole(&x, &y, &starts, extents).into_iter())
         }
-        _ => Data::from_floats(a.dtype(), multiplied(&floats(&a)?, &floats(&b)?, &starts, extents).into_iter()),
+        _ => Data::from_floats(a.dtype(), multiplied(&floats(&a)?, &floats(&b)?, &starts, extents)?.into_iter()),
     };
     Ok(Tensor::with(&shape, data)?)
 }
 
-/// Products of floats, row by row, so that memory is read in order.
-fn multiplied<T>(a: &[T], b: &[T], starts: &(Vec<usize>, Vec<usize>), [rows, inner, columns]: [usize; 3]) -> Vec<T>
-where
-    T: Copy + Default + std::ops::AddAssign + std::ops::Mul<Output = T>,
-{
-    let mut out = vec![T::default(); starts.0.len() * rows * columns];
-    if columns == 0 || rows == 0 {
-        return out;
+/// Products of floats for each pair of starts.
+fn multiplied<T: MatrixItem>(
+    a: &[T],
+    b: &[T],
+    starts: &(Vec<usize>, Vec<usize>),
+    extents: [usize; 3],
+) -> Result<Vec<T>, EvalError> {
+    let [rows, inner, columns] = extents;
+    let mut out = vec![T::rounded(0.0); starts.0.len() * rows * columns];
+    if out.is_empty() {
+        return Ok(out);
     }
     let blocks = out.chunks_exact_mut(rows * columns);
     for ((&left, &right), block) in starts.0.iter().zip(&starts.1).zip(blocks) {
-        for (row, line) in block.chunks_exact_mut(columns).enumerate() {
-            for k in 0..inner {
-                let factor = a[left + row * inner + k];
-                let from = &b[right + k * columns..][..columns];
-                line.iter_mut().zip(from).for_each(|(to, &item)| *to += factor * item);
-            }
-        }
+        of_items(&a[left..][..rows * inner], &b[right..][..inner * columns], extents, block)?;
     }
-    out
+    Ok(out)
 }
 
 fn whole(a: &[i128], b: &[i128], starts: &(Vec<usize>, Vec<usize>), [rows, inner, columns]: [usize; 3]) -> Vec<i128> {

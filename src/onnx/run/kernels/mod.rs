@@ -2,7 +2,6 @@
 
 pub(in crate::onnx) mod attention;
 pub(in crate::onnx) mod cast;
-pub(in crate::onnx) mod columns;
 pub(in crate::onnx) mod constants;
 pub(in crate::onnx) mod conv;
 pub(in crate::onnx) mod conv_transpose;

@@ -1,10 +1,9 @@
-//! Operands as real numbers, with their shapes; products of matrices.
+//! Operands as real numbers, with their shapes.
 
 use std::borrow::Cow;
 
-use ndarray::ArrayView2;
-
 use crate::eval::EvalError;
+use crate::eval::kernels::multiplied;
 use crate::onnx::run::broadcast::{common_or, to};
 use crate::onnx::run::call::{NodeCall, floats};
 use crate::tensor::kernels::Matrices;
@@ -136,7 +135,7 @@ pub(super) fn matrices(
     let mut result = Vec::new();
     for (&x, &y) in x.starts.iter().zip(&y.starts) {
         let (x, y) = (&a[x..x + rows * inner], &b[y..y + inner * columns]);
-        let product = call.budget.operation(|| multiplied(call, x, y, [*rows, *inner, *columns]))?;
+        let product = call.budget.operation(|| multiplied(call.budget, x, y, [*rows, *inner, *columns]))?;
         call.budget.room(&[product.len()])?;
         result.extend(product);
     }
@@ -176,26 +175,4 @@ pub(super) fn exchanged(items: &[f64], [batch, a, b, size]: [usize; 4]) -> Vec<f
         }
     }
     result
-}
-
-/// The product of a `rows` × `inner` and an `inner` × `columns` matrix, both in row-major order.
-///
-/// # Errors
-///
-/// A limit is exceeded, or the items do not fill the matrices.
-pub(super) fn multiplied(
-    call: &NodeCall,
-    a: &[f64],
-    b: &[f64],
-    [rows, inner, columns]: [usize; 3],
-) -> Result<Vec<f64>, EvalError> {
-    call.budget.product(call.budget.room(&[rows, columns])?, inner)?;
-    let unfilled = |_| call.misfit("the items do not fill the matrices");
-    let a = ArrayView2::from_shape((rows, inner), a).map_err(unfilled)?;
-    let b = ArrayView2::from_shape((inner, columns), b).map_err(unfilled)?;
-    let product = a.dot(&b);
-    match product.is_standard_layout() {
-        true => Ok(product.into_raw_vec_and_offset().0),
-        false => Ok(product.iter().copied().collect()),
-    }
 }

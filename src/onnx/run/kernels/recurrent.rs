@@ -1,7 +1,8 @@
 //! Recurrent layers: RNN, GRU and LSTM.
 
-use super::reals::{Reals, exchanged, multiplied};
+use super::reals::{Reals, exchanged};
 use crate::eval::EvalError;
+use crate::eval::kernels::multiplied;
 use crate::library::recurrent::RecurrentKind;
 use crate::onnx::operators::recurrent::{self, Activation, ActivationError};
 use crate::onnx::run::call::{KernelResult, NodeCall};
@@ -120,11 +121,11 @@ impl<'c> RecurrentLayer<'c> {
             exchanged(&of.items[direction * rows * columns..][..rows * columns], [1, rows, columns, 1])
         };
         let (w, r) = (matrix(&self.w, self.features), matrix(&self.r, hidden));
-        let inputs = multiplied(call, &self.x, &w, [self.time * batch, self.features, rows])?;
+        let inputs = multiplied(call.budget, &self.x, &w, [self.time * batch, self.features, rows])?;
         let mut all = vec![0.0; call.budget.room(&[self.time, batch, hidden])?];
         let context = Step { layer: self, direction, activations, r: &r };
         for step in 0..self.time {
-            let recurrent = call.budget.operation(|| multiplied(call, &state.h, &r, [batch, hidden, rows]))?;
+            let recurrent = call.budget.operation(|| multiplied(call.budget, &state.h, &r, [batch, hidden, rows]))?;
             for (i, &length) in self.lengths.iter().enumerate().filter(|(_, length)| step < **length) {
                 let time = if backward { length - 1 - step } else { step };
                 let input = &inputs[(time * batch + i) * rows..][..rows];

@@ -2,40 +2,11 @@
 
 use super::reals::naturals;
 use crate::eval::EvalError;
+use crate::eval::kernels::WindowAxis;
 use crate::onnx::run::call::NodeCall;
 
 /// Steps and paddings beyond this do not occur in real models, and would overflow.
 const GREATEST: i64 = 1 << 31;
-
-/// The windows along an axis.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct WindowAxis {
-    pub(super) input: usize,
-    pub(super) output: usize,
-    pub(super) size: usize,
-    pub(super) stride: usize,
-    pub(super) dilation: usize,
-    pub(super) before: i64,
-    pub(super) after: i64,
-}
-
-impl WindowAxis {
-    /// The place that an item of the window at a position covers, outside of the input maybe.
-    fn covered(&self, position: usize, item: usize) -> i64 {
-        position as i64 * self.stride as i64 + item as i64 * self.dilation as i64 - self.before
-    }
-
-    /// The place in the input that an item of the window at a position covers.
-    pub(super) fn place(&self, position: usize, item: usize) -> Option<usize> {
-        usize::try_from(self.covered(position, item)).ok().filter(|&place| place < self.input)
-    }
-
-    /// The number of items of the window at a position that are in the input or its padding.
-    pub(super) fn padded(&self, position: usize) -> usize {
-        let end = self.input as i64 + self.after;
-        (0..self.size).filter(|&item| self.covered(position, item) < end).count()
-    }
-}
 
 /// How an attribute pads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,9 @@
 use super::features::list;
 use super::scores::{Labels, Transform, best};
 use crate::eval::EvalError;
+use crate::eval::kernels::multiplied;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
-use crate::onnx::run::kernels::reals::{Reals, exchanged, multiplied};
+use crate::onnx::run::kernels::reals::{Reals, exchanged};
 use crate::tensor::DType;
 
 /// The rows of features of an operand, and their number of items.
@@ -33,7 +34,7 @@ fn scores(call: &NodeCall, targets: Option<usize>) -> Result<(Vec<f64>, usize, u
         return Err(call.misfit(format!("{weights} coefficients and {biases} intercepts for {features} features")));
     }
     let turned = exchanged(&coefficients, [1, targets, features, 1]);
-    let mut scores = multiplied(call, &x.items, &turned, [rows, features, targets])?;
+    let mut scores = multiplied(call.budget, &x.items, &turned, [rows, features, targets])?;
     if !intercepts.is_empty() {
         scores.iter_mut().enumerate().for_each(|(i, score)| *score += intercepts[i % targets]);
     }

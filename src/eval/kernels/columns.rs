@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::windows::{KernelWindows, WindowAxis};
+use super::window::WindowAxis;
 
 /// The positions of windows as rows along the last axis.
-pub(super) struct Columns<'w> {
+pub(crate) struct Columns<'w> {
     axes: &'w [WindowAxis],
     last: WindowAxis,
     /// The number of items of a window.
@@ -20,18 +20,19 @@ struct ColumnRow {
 
 impl<'w> Columns<'w> {
     /// The columns of windows; none if there is no axis.
-    pub(super) fn new(windows: &'w KernelWindows, volume: usize) -> Option<Self> {
-        let (last, axes) = windows.axes.split_last()?;
+    pub(crate) fn new(axes: &'w [WindowAxis]) -> Option<Self> {
+        let volume = axes.iter().map(|axis| axis.size).product();
+        let (last, axes) = axes.split_last()?;
         Some(Columns { axes, last: *last, volume })
     }
 
     /// The number of rows of positions.
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.axes.iter().map(|axis| axis.output).product()
     }
 
     /// The number of positions in a row.
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.last.output
     }
 
@@ -66,7 +67,7 @@ impl<'w> Columns<'w> {
     }
 
     /// Writes the rows of one plane into a matrix that is 0, whose columns are the positions of the rows.
-    pub(super) fn gather(&self, plane: &[f64], rows: &Range<usize>, to: &mut [f64]) {
+    pub(crate) fn gather(&self, plane: &[f64], rows: &Range<usize>, to: &mut [f64]) {
         let (width, stride) = (self.width(), self.last.stride);
         let columns = rows.len() * width;
         self.each(rows, |item, row, place, inside| {
@@ -77,7 +78,7 @@ impl<'w> Columns<'w> {
     }
 
     /// Adds the rows of a matrix to a plane.
-    pub(super) fn scatter(&self, from: &[f64], plane: &mut [f64]) {
+    pub(crate) fn scatter(&self, from: &[f64], plane: &mut [f64]) {
         let (rows, stride) = (0..self.rows(), self.last.stride);
         let (width, columns) = (self.width(), self.rows() * self.width());
         self.each(&rows, |item, row, place, inside| {

@@ -1,0 +1,12 @@
+//! What both evaluators compute on plain slices of floats of 64 bits: windows, correlations, products of matrices.
+//! Settings are read, and results rounded, by the kernels of a notation.
+
+mod columns;
+mod correlation;
+mod matrix;
+mod window;
+
+pub(crate) use columns::Columns;
+pub(crate) use correlation::Correlation;
+pub(crate) use matrix::{MatrixItem, multiplied, of_items, product};
+pub(crate) use window::WindowAxis;
