@@ -2,8 +2,8 @@
 """Tries the scripts of the release and of the action, with a release on a server of this machine.
 
 The command is packed as a release has it, served beside a repository with tags, and installed as the action does it: by a tag,
-by a commit, where there is no program of a release, and where the download is not what was released. Shell parts of workflows
-and of the action are parsed by bash. Needs Python 3.11 and git; with ruamel.yaml the shell parts are parsed, too. Exit status 1
+by a commit, where there is no program of a release, and where the download is not what was released. Version and address are
+changed in a copy of the files that have them. Shell parts of workflows and of the action are parsed by bash. Needs Python 3.11 and git; with ruamel.yaml the shell parts are parsed, too. Exit status 1
 if something is not as it should be, 3 if git is missing.
 """
 
@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RELEASE = ROOT / "release"
 sys.path.insert(0, str(RELEASE))
 
-from metadata import cargo  # noqa: E402
+from metadata import PLACES, cargo  # noqa: E402
 
 # The names that runners have for this machine, whatever it is: what is installed is the program that was packed.
 RUNNER = {"RUNNER_OS": "Linux", "RUNNER_ARCH": "X64"}
@@ -126,6 +126,34 @@ def installs(server, folder, archive, files, path):
     assert install(["run", archive, folder / "unknown"], **where).returncode == 1
 
 
+def addresses(folder):
+    """Another version and address reach all places, and a placeholder or an undated version may not be published."""
+    for name in [*(name for name, _ in PLACES), *(f"release/{path.name}" for path in RELEASE.glob("*.*")), "CHANGELOG.md"]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    git(folder, "init")
+    address, manifest, version = folder / "release/address.toml", folder / "Cargo.toml", "91.5.3"
+
+    def asked(*words):
+        script = [sys.executable, folder / "release/metadata.py"]
+        done = subprocess.run([*script, *words], capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    assert asked("--check") == (0, "")
+    manifest.write_text(manifest.read_text().replace(cargo()["version"], version, 1))
+    address.write_text('repository = "https://example.com/OWNER/nnef-flatten"\nhomepage = "https://example.org/page/"\n')
+    assert asked("--check")[1].count("should be") > len(PLACES)
+    assert asked("--write") == (0, "") and asked("--check") == (0, "")
+    status, told = asked("--release", f"v{version}")
+    assert status == 1 and "placeholder" in told and "with its date" in told, told
+    address.write_text(address.read_text().replace("OWNER", "somebody"))
+    (folder / "CHANGELOG.md").write_text(f"# Changelog\n\n## [{version}] - 2030-01-31\n\n- New.\n")
+    assert asked("--write") == (0, "") and asked("--release", f"v{version}") == (0, "")
+    assert asked("--release", "v0.0.1")[0] == 1 and asked("--notes") == (0, "- New.\n")
+    (folder / "page.md").write_text("https://github.com/another/nnef-flatten")
+    assert "page.md" in asked("--check")[1]
+
+
 def shell_parts():
     """The scripts of workflows and of the action, and where they are."""
     try:
@@ -172,6 +200,7 @@ def main():
     version = cargo()["version"]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        addresses(folder / "copy")
         served = folder / "served/owner/nnef-flatten"
         served.parent.mkdir(parents=True)
         released, later = repository(served, version)
@@ -185,7 +214,7 @@ def main():
             plans(address, archive, released, later, version)
             installs(address, folder, archive, files, stand_in(folder / "tools"))
             server.shutdown()
-    print("archives, digests, choice and installation are as they should be")
+    print("addresses, archives, digests, choice and installation are as they should be")
     return 0
 
 
