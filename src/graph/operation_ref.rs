@@ -77,8 +77,7 @@ impl<'g> Iterator for Operations<'g> {
     type Item = OperationRef<'g>;
 
     fn next(&mut self) -> Option<OperationRef<'g>> {
-        let operation = self.rest.next()?;
-        Some(OperationRef { graph: self.graph, operation })
+        self.rest.next().map(|operation| self.graph.operation(operation))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -88,8 +87,7 @@ impl<'g> Iterator for Operations<'g> {
 
 impl DoubleEndedIterator for Operations<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        let operation = self.rest.next_back()?;
-        Some(OperationRef { graph: self.graph, operation })
+        self.rest.next_back().map(|operation| self.graph.operation(operation))
     }
 }
 
@@ -115,6 +113,21 @@ impl Graph {
     /// ```
     pub fn iter(&self) -> Operations<'_> {
         Operations { graph: self, rest: self.operations().iter() }
+    }
+
+    /// One of its operations, such as the [`Graph::producer`] of a tensor, with what the graph tells of it.
+    ///
+    /// ```
+    /// use nnef_flatten::{Options, open};
+    ///
+    /// let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(x); }";
+    /// let (graph, _) = open(("example", text), &Options::default())?.flatten()?;
+    /// let producer = graph.producer(graph.outputs()[0]).unwrap();
+    /// assert_eq!(graph.operation(producer).name(), "relu");
+    /// # Ok::<(), nnef_flatten::input::Refusal>(())
+    /// ```
+    pub fn operation<'g>(&'g self, operation: &'g Operation) -> OperationRef<'g> {
+        OperationRef { graph: self, operation }
     }
 }
 
