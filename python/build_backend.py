@@ -5,6 +5,7 @@ PATH, so the command is put there first: it starts as fast as one that Cargo ins
 signals and gives the exit status.
 """
 
+import argparse
 import json
 import os
 import shlex
@@ -27,28 +28,30 @@ HERE = Path(__file__).resolve().parent
 SCRIPTS = HERE / "nnef_flatten.data" / "scripts"
 # As `tool.maturin.profile` in `pyproject.toml`.
 PROFILE = "wheel-fast"
+# Options that Cargo and maturin share.
+FLAGS = ["--locked", "--offline", "--frozen"]
 # Maturin wants it to be there, whatever it is asked for.
 SCRIPTS.mkdir(parents=True, exist_ok=True)
 
 
-def _profile(settings):
-    """The profile of Cargo that the arguments of maturin name; without one, that of `pyproject.toml`."""
+def _arguments(settings):
+    """What the arguments of maturin say to Cargo; without a profile, that of `pyproject.toml`."""
     given = (settings or {}).get("build-args") or os.environ.get("MATURIN_PEP517_ARGS", "")
-    words = shlex.split(given) if isinstance(given, str) else list(given)
-    for i, word in enumerate(words):
-        if word == "--profile" and i + 1 < len(words):
-            return words[i + 1]
-        if word.startswith("--profile="):
-            return word.partition("=")[2]
-        if word in ("-r", "--release"):
-            return "release"
-    return PROFILE
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--profile", default=PROFILE)
+    parser.add_argument("-r", "--release", dest="profile", action="store_const", const="release")
+    parser.add_argument("--target")
+    for flag in FLAGS:
+        parser.add_argument(flag, action="store_true")
+    known, _ = parser.parse_known_args(shlex.split(given) if isinstance(given, str) else list(given))
+    words = ["--profile", known.profile, *(flag for flag in FLAGS if getattr(known, flag.lstrip("-")))]
+    return words + (["--target", known.target] if known.target else [])
 
 
 def _build_command(settings):
     """Builds the command and puts it among the scripts."""
     words = ["cargo", "build", "--manifest-path", str(HERE.parent / "Cargo.toml"), "--bin", "nnef-flatten"]
-    words += ["--profile", _profile(settings), "--message-format", "json-render-diagnostics"]
+    words += [*_arguments(settings), "--message-format", "json-render-diagnostics"]
     built = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
     messages = map(json.loads, filter(None, built.stdout.splitlines()))
     executables = [message["executable"] for message in messages if message.get("executable")]

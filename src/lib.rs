@@ -1,8 +1,41 @@
 //! Flattens neural-network descriptions into graphs of primitive operations.
 //!
-//! A document in the NNEF notation describes a network compactly: with fragments that call each
-//! other, selects, comprehensions, subscripts, operators and recursion. [`expand()`] evaluates all
-//! of these and returns the flat [`Graph`] that an inference engine needs.
+//! NNEF, ONNX, PNNX, ncnn and networks with loops describe a network compactly: with fragments and functions that call
+//! each other, branches, loops, expressions. This crate reads them, checks them, and gives the flat [`Graph`] that an
+//! inference engine needs.
+//!
+//! # Any input: `open`
+//!
+//! [`open`] recognizes a path, or bytes under a name, as the command does. The [`Input`](input::Input) has the verbs
+//! `check`, `flatten`, `graph`, `evaluate`, `diff` and `print`, each of which returns all findings once.
+//!
+//! ```
+//! use nnef_flatten::{Options, open};
+//!
+//! let text = r#"
+//!     <ir_version: 10, opset_import: ["" : 21, "local" : 1]>
+//!     g (float[2] x) => (float[2] y) { y = local.twice (x) }
+//!     <domain: "local", opset_import: ["" : 21]> twice (a) => (b) { b = Add (a, a) }
+//! "#;
+//! let (graph, findings) = open(("model.onnxtxt", text), &Options::default())?.flatten()?;
+//! for finding in &findings {
+//!     println!("{}: {}", finding.severity, finding);
+//! }
+//! for operation in &graph {
+//!     println!("{} from {:?}", operation.name(), operation.calls().map(|(name, _)| name).collect::<Vec<_>>());
+//! }
+//! assert_eq!(graph.iter().last().map(|operation| operation.name()), Some("Add"));
+//!
+//! let mut flat = Vec::new();
+//! open(("model.onnxtxt", text), &Options::default())?.print("onnxtxt", &mut flat)?;
+//! assert!(String::from_utf8(flat)?.contains("y = Add (x, x)"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # A document of NNEF
+//!
+//! [`parse`], [`check()`] and [`expand()`] need no feature. Fragments, selects, comprehensions, subscripts, operators
+//! and recursion are evaluated.
 //!
 //! ```
 //! use nnef_flatten::{Options, expand, parse};
@@ -13,17 +46,75 @@
 //!     fragment twice( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = x + x; }
 //!     graph G( x ) -> ( y ) { x = external(shape = [2, 3]); y = twice(twice(x)); }
 //! ";
-//! let options = Options::default();
+//! let mut options = Options::default();
+//! options.shapes.add_shape("x=4,3")?;
 //! let parsed = parse("example.nnef", text.to_string(), &options);
 //! assert!(!parsed.diagnostics.has_errors());
-//! let expansion = expand(&parsed.document, &options).expect("a valid document");
-//! let mut flat = Vec::new();
-//! expansion.graph.write_nnef(&mut flat)?;
-//! let flat = String::from_utf8_lossy(&flat);
+//! let graph = expand(&parsed.document, &options)?.graph;
+//! let flat = graph.to_string();
 //! assert!(flat.contains("y_twice1 = add(x, x);"));
 //! assert!(flat.contains("y = add(y_twice1, y_twice1);"));
-//! # Ok::<(), std::io::Error>(())
+//! let y = graph.tensor("y").and_then(|y| graph.shape(y));
+//! assert_eq!(y.map(|shape| shape.to_string()).as_deref(), Some("[4, 3]"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # A model with its data
+//!
+//! Folders and archives are inputs of [`open`], too, which reads the data of variables when a verb needs them.
+//! [`model::Model`] has the files of a model of NNEF, [`onnx::Document`] edits a model of ONNX without loss, and
+//! [`model::Target`] writes folders and archives.
+//!
+//! ```
+//! use nnef_flatten::tensor::Tensor;
+//! use nnef_flatten::{Options, open};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let text = "version 1.0;
+//!     graph G( x ) -> ( y ) { x = external(shape = [2]); w = variable(shape = [2], label = 'w'); y = mul(x, w); }";
+//! std::fs::write(folder.path().join("graph.nnef"), text)?;
+//! std::fs::write(folder.path().join("w.dat"), Tensor::scalars(&[2], vec![0.5, 2.0])?.to_dat()?)?;
+//!
+//! let x = Tensor::scalars(&[2], vec![4.0, 3.0])?;
+//! let (outputs, _) = open(folder.path(), &Options::default())?.evaluate(&[("x".to_owned(), x)])?;
+//! assert_eq!(outputs, [("y".to_owned(), Tensor::scalars(&[2], vec![2.0, 6.0])?)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Errors
+//!
+//! Nothing panics on an input. What `open` and the verbs refuse is a [`Refusal`](input::Refusal): findings with stable
+//! [codes](diagnostics::Code), a failure of the system, or a request that does not fit the input. `expand` returns
+//! [`Diagnostics`]. All of them are [`std::error::Error`]. [`Options::untrusted`] has the limits for inputs that nobody
+//! trusts.
+//!
+//! ```
+//! use nnef_flatten::input::Refusal;
+//! use nnef_flatten::{Options, open};
+//!
+//! let text = "version 1.0;\ngraph G( x ) -> ( y ) { x = external(shape = [2]); y = exp(z); }";
+//! match open(("example.nnef", text), &Options::untrusted()).and_then(|input| input.flatten()) {
+//!     Ok((graph, _)) => println!("{graph}"),
+//!     Err(Refusal::Found(findings)) => {
+//!         let found = findings.iter().next().unwrap();
+//!         assert_eq!(found.message, "`z` is not defined");
+//!         assert_eq!(findings.sources.start(found.at).line, 2);
+//!     }
+//!     Err(other) => return Err(other),
+//! }
+//! # Ok::<(), Refusal>(())
+//! ```
+//!
+//! # Features
+//!
+//! | for | in `Cargo.toml` | what there is |
+//! |---|---|---|
+//! | documents of NNEF | `default-features = false` | [`parse`], [`check()`], [`expand()`], [`graph`], [`diff`](mod@diff), [`write`](mod@write) |
+//! | any notation, without evaluation and translation | `default-features = false, features = ["input"]` | [`open`] and all verbs but `evaluate`; [`model`], [`onnx`], [`loops`], [`picture`], [`tensor`] |
+//! | all that the command does | `default-features = false, features = ["input", "kernels", "outline", "translate", "render"]` | [`eval`], folding, notations into each other, [`Diagnostic::write_human`] |
+//!
+//! The default features are all: also `cli` and `lsp`, which make the command. `tensor`, `eval`, `loops`, `model`,
+//! `onnx`, `pnnx` and `pictures` are parts of `input`, and can be had alone.
 //!
 //! # Order of evaluation
 //!
@@ -34,6 +125,8 @@
 //! side only if needed. [`Options::strict`] and [`Options::keep_unused`] evaluate every local.
 
 #![warn(unreachable_pub)]
+// docs.rs shows the features that each item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // Some items are only used by the command.
 #![cfg_attr(not(all(feature = "cli", feature = "lsp")), allow(dead_code, unused_imports))]
 
@@ -91,7 +184,7 @@ pub use input::open;
 pub use nnef::document::{Document, Parsed};
 pub use nnef::expand::Expansion;
 use nnef::grammar::ModuleKind;
-pub use options::{Lower, Options};
+pub use options::{GivenShapes, Lower, Options};
 
 /// Parses a document. `name` identifies it in messages.
 ///

@@ -30,13 +30,14 @@ def test_examples_of_the_page_run() -> None:
     assert done.attempted > 10 and done.failed == 0
 
 
-def test_examples_of_the_readme_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["README.md", "python/README.md"])
+def test_examples_of_readmes_run(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     (tmp_path / "target").mkdir()
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
     assert blocks
     for block in blocks:
         exec(block, {})  # the text is that of this repository
-    assert (tmp_path / "target/heads.onnx").stat().st_size > 0
+    assert page != "README.md" or (tmp_path / "target/heads.onnx").stat().st_size > 0

@@ -31,6 +31,13 @@ pub enum Severity {
     Error,
 }
 
+/// `error` or `warning`.
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
 /// A note at another location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -236,7 +243,7 @@ impl Diagnostic {
 /// [`Diagnostic::write_human`] shows it.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}: {}", self.code.as_str(), visible::clean(&self.message))?;
+        write!(f, "{}: {}", self.code, visible::clean(&self.message))?;
         match &self.help {
             Some(help) => write!(f, "; {}", visible::clean(help)),
             None => Ok(()),

@@ -1,7 +1,7 @@
 //! The flat graph: operations on tensors in topological order.
 //!
 //! `flat_graph` has the tables of a graph, `ids` what identifies their entries; `tensor`, `kind`, `operation`, `operand`
-//! and `value` are what the entries are made of. The other files build, read, rewrite and describe graphs.
+//! and `value` are what the entries are made of; `operation_ref` joins an entry with its graph. The other files build, read, rewrite and describe graphs.
 
 mod annotation;
 mod arguments;
@@ -24,6 +24,7 @@ mod layouts;
 pub(crate) mod names;
 mod operand;
 mod operation;
+mod operation_ref;
 pub(crate) mod operators;
 pub(crate) mod origin;
 mod outline;
@@ -63,10 +64,11 @@ pub(crate) use operand::{Argument, Key};
 pub use operand::{Operand, Output};
 pub use operation::Operation;
 pub(crate) use operation::{BYTES_OF_OPERATION, Origin};
+pub use operation_ref::{OperationRef, Operations};
 pub(crate) use packed::{Kept, SignatureId};
 pub use primitive::{Dialect, Primitive};
 pub(crate) use provenance::Note;
 pub(crate) use shape_table::ShapeId;
-pub use shapes::{Extent, Shape};
+pub use shapes::{Extent, InvalidExtent, Shape};
 pub(crate) use tensor::Tensor;
 pub use value::Value;

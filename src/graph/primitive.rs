@@ -1,5 +1,7 @@
 //! Primitive types, and the dialects of NNEF.
 
+use std::fmt;
+
 /// Primitive types. The draft's `extent` is `Integer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -70,6 +72,13 @@ impl Primitive {
             Primitive::String => "string",
             Primitive::Generic => "?",
         }
+    }
+}
+
+/// The spelling in NNEF 1.0.
+impl fmt::Display for Primitive {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.text())
     }
 }
 

@@ -25,7 +25,8 @@ impl Graph {
         &self.outputs
     }
 
-    /// Its operations, each after those that it depends on.
+    /// Its operations as they are stored, each after those that it depends on. [`Graph::iter`] has them with their names
+    /// and arguments.
     pub fn operations(&self) -> &[Operation] {
         &self.operations
     }

@@ -31,9 +31,23 @@ impl Findings {
         Findings::new(sources, diagnostics)
     }
 
+    /// The findings that are kept.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.diagnostics.iter()
+    }
+
     /// Whether the input is refused.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.has_errors()
+    }
+}
+
+impl<'f> IntoIterator for &'f Findings {
+    type Item = &'f Diagnostic;
+    type IntoIter = std::slice::Iter<'f, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        (&self.diagnostics).into_iter()
     }
 }
 

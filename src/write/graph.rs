@@ -1,10 +1,11 @@
 //! Writing of a graph in a notation of NNEF or as JSON.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
 use super::{json, nnef};
-use crate::graph::Graph;
+use crate::graph::{Graph, OperationRef};
 
 impl Graph {
     /// Writes the graph as a flat NNEF document, with as many threads as the machine runs.
@@ -22,5 +23,21 @@ impl Graph {
     /// as the machine runs.
     pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
         json::write(self, None, out)
+    }
+}
+
+/// The flat document that [`Graph::write_nnef`] writes.
+impl fmt::Display for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let mut text = Vec::new();
+        self.write_nnef(&mut text).map_err(|_| fmt::Error)?;
+        f.write_str(&String::from_utf8_lossy(&text))
+    }
+}
+
+/// A statement of NNEF.
+impl fmt::Display for OperationRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(nnef::statements(self.graph(), std::iter::once(&**self)).trim())
     }
 }

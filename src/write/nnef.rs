@@ -64,7 +64,6 @@ pub(crate) fn value_text(graph: &Graph, value: &Value) -> String {
 }
 
 /// Some operations of a graph as statements, each on a line with its indentation.
-#[cfg(feature = "lsp")]
 pub(crate) fn statements<'g>(graph: &Graph, operations: impl Iterator<Item = &'g Operation>) -> String {
     let mut buffer = INDENT.to_owned();
     let mut text = Text::new(graph, &mut buffer);

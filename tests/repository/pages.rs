@@ -113,6 +113,7 @@ pub(crate) fn pages() -> Vec<String> {
     let mut pages = Vec::new();
     for (folder, only_readme) in
         [("", false), ("docs", false), ("examples", true), ("examples/bulk", true), ("fuzz", true)].into_iter().chain([
+            ("python", true),
             ("tests/conformance", true),
             ("tests/operators", true),
             ("editors/vscode", true),
@@ -267,7 +268,7 @@ fn paths_that_pages_name_exist() {
 fn options_that_pages_name_exist() {
     let table = read("docs/options.md");
     let mut texts = String::new();
-    for folder in ["tests", "bench", "benches", "web", "fuzz", "python", ".ci", "examples", "editors"] {
+    for folder in ["tests", "bench", "benches", "web", "fuzz", "python", ".ci", "examples", "editors", "release"] {
         scripts(&root().join(folder), &mut texts);
     }
     let known: BTreeSet<&str> =

@@ -39,4 +39,4 @@ pub(crate) use infer::{DEFECTIVE, infer, infer_more};
 pub(crate) use items::{Item, Items};
 pub(crate) use outcome::{Inferred, ShapeError};
 pub(crate) use plan::Plan;
-pub use shape::{Extent, Shape};
+pub use shape::{Extent, InvalidExtent, Shape};

@@ -188,6 +188,13 @@ impl From<Extents> for Shape {
     }
 }
 
+/// The extents in brackets, such as `[2, S]`.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
 impl fmt::Debug for Shape {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{:?}", self.extents())
