@@ -1,0 +1,159 @@
+//! Ends long work when it is no longer wanted: an interpreter that hosts it has got a signal, a caller has left.
+//!
+//! The work unwinds from the places that count what is done ([`crate::progress`], budgets). That costs a load of a flag where
+//! nothing can be ended, as in the command, whose process ends by the signal.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The time between two questions.
+const INTERVAL: Duration = Duration::from_millis(30);
+/// The clock is only read at every so many looks: reading it takes longer than most of what is counted.
+const LOOKS: u32 = 64;
+
+/// Whether any work of this process can be ended.
+static USED: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// The work that this thread does.
+    static CURRENT: RefCell<Option<Cancellation>> = const { RefCell::new(None) };
+}
+
+/// What unwinding work carries.
+struct Ended;
+
+/// Ends work: asked for from another thread, or by a question that the work itself asks from time to time.
+#[derive(Clone, Default)]
+pub struct Cancellation(Arc<State>);
+
+#[derive(Default)]
+struct State {
+    wanted: AtomicBool,
+    question: Option<Question>,
+}
+
+/// Whether the work should end, the looks since the work began, and when it was last asked.
+struct Question {
+    ask: Box<dyn Fn() -> bool + Send + Sync>,
+    looks: AtomicU32,
+    last: Mutex<Instant>,
+}
+
+impl Cancellation {
+    /// Asks the work itself, about thirty times a second.
+    pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        let question = Question { ask: Box::new(ask), looks: AtomicU32::new(0), last: Mutex::new(Instant::now()) };
+        Cancellation(Arc::new(State { wanted: AtomicBool::new(false), question: Some(question) }))
+    }
+
+    /// Ends the work at the next place where it looks.
+    pub fn cancel(&self) {
+        self.0.wanted.store(true, Relaxed);
+    }
+
+    /// Does work that can be ended; none if it was.
+    pub fn run<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+        USED.store(true, Relaxed);
+        let _part = Part::of(Some(self.clone()));
+        match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(done) => Some(done),
+            Err(payload) if payload.is::<Ended>() => None,
+            Err(payload) => resume_unwind(payload),
+        }
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.0.wanted.load(Relaxed) || self.0.question.as_ref().is_some_and(Question::answer)
+    }
+}
+
+impl Question {
+    fn answer(&self) -> bool {
+        self.looks.fetch_add(1, Relaxed) % LOOKS == LOOKS - 1 && self.is_time() && (self.ask)()
+    }
+
+    fn is_time(&self) -> bool {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let is_time = now.duration_since(*last) >= INTERVAL;
+        if is_time {
+            *last = now;
+        }
+        is_time
+    }
+}
+
+/// While it lives, this thread does the work, or a part of it.
+#[must_use]
+pub(crate) struct Part(Option<Cancellation>);
+
+impl Part {
+    /// The work that another thread does, for one that helps it.
+    pub(crate) fn of(work: Option<Cancellation>) -> Self {
+        Part(CURRENT.replace(work))
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        CURRENT.set(self.0.take());
+    }
+}
+
+/// The work that this thread does.
+pub(crate) fn current() -> Option<Cancellation> {
+    CURRENT.with_borrow(Clone::clone)
+}
+
+/// Ends the work here if it is not wanted any more.
+#[inline]
+pub(crate) fn look() {
+    if USED.load(Relaxed) {
+        end_if_wanted();
+    }
+}
+
+#[cold]
+fn end_if_wanted() {
+    // What runs while the work unwinds is short.
+    if current().is_some_and(|work| work.is_wanted()) && !std::thread::panicking() {
+        resume_unwind(Box::new(Ended));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_ends_where_it_looks() {
+        assert_eq!(Cancellation::default().run(|| (look(), 1).1), Some(1));
+        let wanted = Cancellation::default();
+        wanted.cancel();
+        assert_eq!(wanted.run(|| (look(), 1).1), None);
+        let start = Instant::now();
+        let asking = Cancellation::asking(move || start.elapsed() > Duration::from_millis(50));
+        let endless = || loop {
+            look();
+        };
+        assert_eq!(asking.run(endless), None::<()>);
+        assert!(current().is_none());
+    }
+
+    #[test]
+    fn helpers_of_the_work_end_with_it() {
+        let work = Cancellation::default();
+        work.cancel();
+        let both = || crate::threads::both(look, || ());
+        assert!(work.run(both).is_none());
+    }
+
+    #[test]
+    fn other_panics_stay() {
+        let other = catch_unwind(AssertUnwindSafe(|| Cancellation::default().run(|| resume_unwind(Box::new(5)))));
+        assert_eq!(other.map(drop).unwrap_err().downcast_ref(), Some(&5));
+    }
+}
