@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from . import _native
 from ._diff import Difference
-from ._findings import Finding, FlattenError, read
+from ._findings import Finding, read, refusing
 from ._graph import Graph, Model, Result
 from ._inputs import opened
-from ._options import COMPARING, LANGUAGE, READING, array_bytes, keywords, spelled
+from ._options import CHECKING, COMPARING, FLATTENING, LANGUAGE, READING, array_bytes, keywords, merged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Literal, TypeVar, Union
+    from typing import Any, Literal, TypeVar, Union, overload
 
     import nnef
     import numpy as np
@@ -21,10 +21,18 @@ if TYPE_CHECKING:
     import onnx
     from typing_extensions import TypeAlias, Unpack
 
-    from ._options import Checking, Comparing, Extent, Language, Notation, Reading
+    from ._inputs import Opened
+    from ._options import Checking, Comparing, Extent, Flattening, Language, Notation, Passes, Reading
 
-    Input: TypeAlias = Union[str, os.PathLike[str], bytes, bytearray, memoryview, onnx.ModelProto, nnef.Graph]
+    # What does not tell its notation by its type.
+    Untyped: TypeAlias = Union[str, os.PathLike[str], bytes, bytearray, memoryview]
+    Input: TypeAlias = Union[Untyped, onnx.ModelProto, nnef.Graph, Graph, Model]
     T = TypeVar("T")
+else:
+
+    def overload(function):
+        """Without types there is nothing to choose."""
+        return function
 
 
 def _described(function: T) -> T:
@@ -33,20 +41,52 @@ def _described(function: T) -> T:
     Python fills in the defaults of 30 parameters, and a table of them, in 4 microseconds, a third of what a small model
     takes; a call mostly gives none of them.
     """
-    known: tuple[str, ...] = tuple(function.__kwdefaults__)  # type: ignore[attr-defined]
 
     def flatten(x: Input, **options: Any) -> Graph | Model:
-        parsed = keywords("", options, known)
-        given = opened(x)
-        notation, made, findings = _refusing(given[2], _native.flatten, given[0], parsed)
+        given, options = _given(x, options, FLATTENING)
+        parsed = keywords("", options, FLATTENING)
+        notation, made, findings = refusing(_native.flatten, given[0], parsed)
         if isinstance(made, bytes):
-            return Model(made, given, parsed, notation, findings)
-        return Graph(made, given, parsed, notation, findings)
+            return Model(made, given, options, parsed, notation, findings)
+        return Graph(made, given, options, parsed, notation, findings)
 
     flatten.__doc__ = function.__doc__
     # For `inspect.signature` and `help`.
     flatten.__wrapped__ = function  # type: ignore[attr-defined]
     return flatten  # type: ignore[return-value]
+
+
+def _given(x: Any, options: dict[str, Any], known: Sequence[str]) -> tuple[Opened, dict[str, Any]]:
+    """What an input is made of, with its options: a result stands for its input, with the options that it was made with."""
+    if isinstance(x, Result):
+        return x._opened, merged(x._options, options, known)
+    return opened(x), options
+
+
+@overload
+def flatten(x: Untyped, *, from_: Literal["onnx", "onnxtxt"], **options: Unpack[Passes]) -> Model: ...
+
+
+@overload
+def flatten(
+    x: Untyped, *, from_: Literal["nnef", "nnef-draft", "loops", "pnnx", "ncnn"], **options: Unpack[Passes]
+) -> Graph: ...
+
+
+@overload
+def flatten(x: Untyped, **options: Unpack[Flattening]) -> Graph | Model: ...
+
+
+@overload
+def flatten(x: Model | onnx.ModelProto, **options: Unpack[Flattening]) -> Model: ...
+
+
+@overload
+def flatten(x: nnef.Graph, **options: Unpack[Flattening]) -> Graph: ...
+
+
+@overload
+def flatten(x: Graph, **options: Unpack[Flattening]) -> Graph | Model: ...
 
 
 @_described
@@ -132,10 +172,10 @@ def load(x: Input, **options: Unpack[Reading]) -> Graph:
     >>> [operation.name for operation in nnef_flatten.load(text.replace("N", "2"))]
     ['external', 'f']
     """
-    parsed = keywords("", options, READING)
-    given = opened(x)
-    native, findings = _refusing(given[2], _native.load, given[0], parsed)
-    return Graph(native, given, parsed, "", findings)
+    given, asked = _given(x, options, READING)
+    parsed = keywords("", asked, READING).unexpanded()
+    notation, native, findings = refusing(_native.load, given[0], parsed)
+    return Graph(native, given, asked, parsed, notation, findings, loaded=True)
 
 
 def check(x: Input, **options: Unpack[Checking]) -> list[Finding]:
@@ -146,8 +186,9 @@ def check(x: Input, **options: Unpack[Checking]) -> list[Finding]:
     >>> [(finding.severity, finding.code, finding.message) for finding in nnef_flatten.check(text)]
     [('warning', 'E0401', 'operation `mystery` is not declared')]
     """
-    parsed = keywords("check", options, (*LANGUAGE, "production"))
-    return read(_refusing("", _native.check, opened(x)[0], parsed))
+    parsed = keywords("check", options, CHECKING)
+    source, parsed = _looked_at(x, options, parsed)
+    return read(refusing(_native.check, source, parsed))
 
 
 def diff(a: Input, b: Input, **options: Unpack[Comparing]) -> Difference:
@@ -157,52 +198,86 @@ def diff(a: Input, b: Input, **options: Unpack[Comparing]) -> Difference:
 
     >>> import nnef_flatten
     >>> text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); t = exp(x); y = leaky_relu(t, alpha = 0.1); }"
-    >>> nnef_flatten.diff(text, text.replace("t", "t")).equal
+    >>> nnef_flatten.diff(text, nnef_flatten.flatten(text)).equal
     True
     >>> for change in nnef_flatten.diff(text, text.replace("0.1", "0.2")):
     ...     print(change.what, change.a.operation, change.part, change.old, change.new)
     attribute leaky_relu alpha 0.1 0.2
     """
     parsed = keywords("diff", options, COMPARING)
-    first, second = opened(a), opened(b)
-    return Difference(*_refusing(first[2] or second[2], _native.diff, first[0], second[0], parsed))
+    both = [_looked_at(x, options, parsed) for x in (a, b)]
+    return Difference(*refusing(_native.diff, *both, parsed))
+
+
+def _looked_at(
+    x: Input, options: Mapping[str, Any], parsed: _native.Keywords
+) -> tuple[_native.Source, _native.Keywords]:
+    """An input that is checked or compared; a result has the options of flattening, so that it is looked at as it is."""
+    if not isinstance(x, Result):
+        return opened(x)[0], parsed
+    more = {name: value for name, value in options.items() if name in FLATTENING}
+    return x._opened[0], x._as_made(keywords("", merged(x._options, more, FLATTENING), FLATTENING))
 
 
 def run(
-    graph: Graph | Model | Input,
-    inputs: Mapping[str, npt.ArrayLike] | None = None,
+    x: Input,
+    inputs: Mapping[str, npt.ArrayLike] | Sequence[npt.ArrayLike] | npt.ArrayLike | None = None,
     **options: Unpack[Language],
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Evaluates a graph, a model or any input on arrays. Returns the arrays of its outputs.
 
-    A graph or a model is evaluated with the options and the data of the input that it was made of.
+    `inputs` are arrays by name. A single array is that of the only input, and a list has one for each input, in their order.
+    A graph or a model is evaluated with the data of the input that it was made of, and with its options; further ones are
+    added.
 
     >>> import nnef_flatten
     >>> graph = nnef_flatten.flatten("version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = x * x; }")
     >>> nnef_flatten.run(graph, {"x": [1.5, 2.0]})
+    {'y': array([2.25, 4. ], dtype=float32)}
+    >>> nnef_flatten.run(graph, [1.5, 2.0])
     {'y': array([2.25, 4. ], dtype=float32)}
     """
     import io
 
     import numpy as np
 
-    if isinstance(graph, Result):
-        if options:
-            raise TypeError("a graph is evaluated with the options that it was flattened with")
-        source, parsed, output, hint = graph._source, graph._keywords, None, ""
-    else:
-        parsed, output = keywords("run", options, LANGUAGE), "json"
-        source, _, hint = opened(graph)
-    arrays = [(name, array_bytes(value)) for name, value in (inputs or {}).items()]
-    outputs, _ = _refusing(hint, _native.evaluate, source, parsed, arrays, output)
+    is_result = isinstance(x, Result)
+    given, asked = _given(x, options, FLATTENING if is_result else LANGUAGE)
+    # A result has options of flattening.
+    parsed = keywords("", asked, FLATTENING) if is_result else keywords("run", asked, LANGUAGE)
+    named = _named(inputs, lambda: _input_names(x, given, parsed))
+    arrays = [(name, array_bytes(value)) for name, value in named.items()]
+    outputs, _ = refusing(_native.evaluate, given[0], parsed, arrays, None if is_result else "json")
     return {name: np.load(io.BytesIO(array), allow_pickle=False) for name, array in outputs}
 
 
-def _refusing(hint: str, verb: Callable[..., T], *arguments: object) -> T:
-    """Calls a verb; what it refuses raises an exception of the module."""
-    try:
-        return verb(*arguments)
-    except _native.Refused as refused:
-        raise FlattenError(read(refused.args[0]), hint) from None
-    except ValueError as error:
-        raise ValueError(spelled(str(error))) from None
+def _input_names(x: Input, given: Opened, parsed: _native.Keywords) -> list[str]:
+    if isinstance(x, Result):
+        return x.inputs
+    return refusing(_native.load, given[0], parsed.unexpanded())[1].inputs
+
+
+def _named(inputs: Any, names: Callable[[], list[str]]) -> dict[str, Any]:
+    """Arrays by the names of inputs; those without names get them where there is only one way."""
+    import numpy as np
+
+    if inputs is None:
+        return {}
+    if hasattr(inputs, "items"):
+        return dict(inputs.items())
+    known = names()
+    if isinstance(inputs, (list, tuple)) and all(isinstance(item, np.ndarray) for item in inputs):
+        return _in_order(inputs, known)
+    if not isinstance(inputs, (list, tuple)):
+        return _in_order([inputs], known)
+    if len(known) != 1:
+        return _in_order(inputs, known)
+    if len(inputs) == 1:
+        raise TypeError(f"a list of one item is an array or has one: give a dictionary, or numpy.array(...), for {known[0]!r}")
+    return {known[0]: inputs}
+
+
+def _in_order(arrays: Sequence[Any], names: list[str]) -> dict[str, Any]:
+    if len(arrays) != len(names):
+        raise TypeError(f"{len(arrays)} arrays for {len(names)} inputs: {', '.join(names)}")
+    return dict(zip(names, arrays))

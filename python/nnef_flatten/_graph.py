@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from ._findings import Call, Finding, FlattenError, read
+import os
+
+from . import _native
+from ._findings import Call, Finding, refusing, read
 from ._inputs import with_data
-from ._native import Refused
-from ._options import spelled
+from ._options import FLATTENING, SAVING, keywords
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+    from collections.abc import Iterator, Mapping
+    from typing import Any, Literal, overload
 
-    from . import _native
+    import nnef
+    import numpy.typing as npt
+    import onnx
+    import pandas as pd
+
     from ._inputs import Opened
+    from ._options import Text
+    from ._verification import Verification
+else:
+
+    def overload(function):
+        """Without types there is nothing to choose."""
+        return function
+
 
 # Notebooks show larger graphs as their summary: browsers are slow with such pictures.
 _MOST_DRAWN = 2000
+# The frame of the page in notebooks, which scrolls and scales what it shows.
+_FRAME = "width: 100%; height: 32em; border: 1px solid #8884"
 
 
 class Tensor:
@@ -150,18 +166,28 @@ class Tensors:
 class Result:
     """What an input became: a graph that can be walked, and its conversions.
 
-    For a notation that needs more than the graph, the input is flattened again.
+    For a notation that needs more than the graph, the input is flattened again. A result cannot change: a copy is the result
+    itself.
     """
 
     # Without a table of attributes, an object is made in a tenth of the time of a small model.
-    __slots__ = ("__weakref__", "_keywords", "_origin", "_source", "_told", "notation")
+    __slots__ = ("__weakref__", "_keywords", "_opened", "_options", "_told", "notation")
 
-    def __init__(self, opened: Opened, keywords: _native.Keywords, notation: str, findings: str) -> None:
-        self._source, self._origin, _ = opened
+    def __init__(
+        self, opened: Opened, options: Mapping[str, Any], keywords: _native.Keywords, notation: str, findings: str
+    ) -> None:
+        self._opened = opened
+        self._options = options
         self._keywords = keywords
         self.notation: str = notation
         """The notation of the input, such as `nnef` or `onnx`."""
         self._told = findings
+
+    def __copy__(self) -> Result:
+        return self
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Result:
+        return self
 
     @property
     def findings(self) -> list[Finding]:
@@ -218,18 +244,89 @@ class Result:
     def __getitem__(self, name: str) -> Tensor:
         return Tensor(self.graph, name)
 
-    def convert(self, to: str) -> bytes:
-        """The input in an output notation, as the command writes it with `--to`; a path is read again."""
-        from . import _native
+    @overload
+    def convert(self, to: Literal["onnx"]) -> bytes: ...
 
-        try:
-            return _native.convert(self._source, self._keywords, to)[0]
-        except Refused as refused:
-            raise FlattenError(read(refused.args[0])) from None
-        except ValueError as error:
-            raise ValueError(spelled(str(error))) from None
+    @overload
+    def convert(self, to: Text) -> str: ...
 
-    def to_onnx(self) -> Any:
+    @overload
+    def convert(self, to: str) -> str | bytes: ...
+
+    def convert(self, to: str) -> str | bytes:
+        """The input in an output notation, as the command writes it with `--to`; a path is read again.
+
+        It is a text (`str`), or the bytes of a model of ONNX in protobuf.
+        """
+        return refusing(_native.convert, self._opened[0], self._keywords, to)[0]
+
+    def save(self, path: str | os.PathLike[str], *, to: str | None = None, verify: bool = False) -> None:
+        """Writes the result to a path, as the command does with `-o`: completely or not at all.
+
+        The extension decides what is written, if `to` does not name the notation: `.nnef`, `.onnx`, `.onnxtxt`, `.json`,
+        `.html`, `.svg` and others; a folder (`out/`) or an archive (`.tar`, `.tgz`) gets the whole model, data included.
+        With `verify=True`, it gets its place only if it computes what its source does.
+
+        >>> import nnef_flatten, pathlib, tempfile
+        >>> text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(x); }"
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     nnef_flatten.flatten(text).save(folder + "/flat.onnx", verify=True)
+        ...     nnef_flatten.flatten(pathlib.Path(folder, "flat.onnx"))
+        <model of onnx: ['x'] to ['y'], 1 operations>
+        """
+        name = os.fspath(path)
+        # To the command, this is standard output.
+        output = "./-" if name == "-" else name
+        self._write({"output": output, "to": to, "verify": verify})
+
+    def verify(
+        self, inputs: Mapping[str, npt.ArrayLike] | None = None, *, to: str | None = None, seed: int = 0
+    ) -> Verification:
+        """Writes the result, reads it back, and evaluates it and the input on the same arrays; those not given are random.
+
+        What differs by more than the tolerance of its type raises `FlattenError` with the code E0830.
+
+        >>> import nnef_flatten
+        >>> text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(x) * 2.0; }"
+        >>> nnef_flatten.flatten(text, fold=True).verify()
+        <verified: 2 items, the largest difference is 0.0>
+        """
+        import tempfile
+
+        from ._verification import told, write_arrays
+
+        with tempfile.TemporaryDirectory() as folder:
+            arrays = None
+            if inputs:
+                arrays = os.path.join(folder, "inputs.npz")
+                write_arrays(arrays, inputs)
+            output = os.path.join(folder, "result")
+            asked = {"output": output, "to": to, "verify": True, "inputs": arrays, "seed": seed}
+            return told(self._write(asked))
+
+    def _write(self, asked: dict[str, Any]) -> str:
+        """Writes the result with further options. Returns the messages as lines of JSON."""
+        parsed = keywords("", {**self._options, **asked}, SAVING)
+        return refusing(_native.write, self._opened[0], self._as_made(parsed))
+
+    def _as_made(self, parsed: _native.Keywords) -> _native.Keywords:
+        """Options, in the way in which the result was made."""
+        return parsed
+
+    def stats(self) -> dict[str, Any]:
+        """The statistics of the flat graph, as the command tells them with `--stats --message-format json`.
+
+        >>> import nnef_flatten
+        >>> text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(relu(x)); }"
+        >>> nnef_flatten.flatten(text).stats()["operations"]["after"]["relu"]
+        2
+        """
+        import json
+
+        stats: dict[str, Any] = json.loads(refusing(_native.statistics, self._opened[0], self._keywords))["stats"]
+        return stats
+
+    def to_onnx(self) -> onnx.ModelProto:
         """An `onnx.ModelProto`."""
         import onnx
 
@@ -239,29 +336,29 @@ class Result:
         """A model of ONNX in protobuf."""
         return self.convert("onnx")
 
-    def to_nnef(self) -> Any:
+    def to_nnef(self) -> nnef.Graph:
         """An `nnef.Graph`. If the input was one, variables keep their data."""
         import nnef
 
-        return with_data(nnef.parse_string(self.convert("nnef").decode()), self._origin)
+        return with_data(nnef.parse_string(self.convert("nnef")), self._opened[1])
 
     def to_json(self) -> str:
         """The graph as JSON, in the form of `nnef.Graph`."""
-        return self.convert("json").decode()
+        return self.convert("json")
 
     def to_html(self) -> str:
         """A page for browsers with an interactive picture."""
-        return self.convert("html").decode()
+        return self.convert("html")
 
     def to_svg(self) -> str:
         """A picture."""
-        return self.convert("svg").decode()
+        return self.convert("svg")
 
     def to_dot(self) -> str:
         """A picture in the notation of Graphviz."""
-        return self.convert("dot").decode()
+        return self.convert("dot")
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pd.DataFrame:
         """A `pandas.DataFrame` with a row for each operation."""
         import pandas as pd
 
@@ -288,17 +385,19 @@ class Result:
 
     def to_text(self) -> str:
         """The text: flat NNEF of a graph, the text notation of ONNX of a model."""
-        return self.convert("nnef").decode()
+        return self.convert("nnef")
 
     def __str__(self) -> str:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        if len(self) > _MOST_DRAWN:
-            import html
+        """What notebooks show: the page, in a frame of its own."""
+        import html
 
+        if len(self) > _MOST_DRAWN:
             return f"<pre>{html.escape(repr(self))}</pre>"
-        return f'<div style="overflow: auto; max-height: 40em">{self.graph.to_svg()}</div>'
+        page = html.escape(self.graph.to_html())
+        return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="{_FRAME}"></iframe>'
 
 
 class Graph(Result):
@@ -324,13 +423,48 @@ class Graph(Result):
     <BLANKLINE>
     """
 
-    __slots__ = ("_native",)
+    __slots__ = ("_digest", "_loaded", "_native")
+
+    if TYPE_CHECKING:
+        # Of a graph that was pickled it is made when it is asked for: `__getattr__`.
+        _native: _native.Graph
 
     def __init__(
-        self, native: _native.Graph, opened: Opened, keywords: _native.Keywords, notation: str, findings: str
+        self,
+        native: _native.Graph | None,
+        opened: Opened,
+        options: Mapping[str, Any],
+        keywords: _native.Keywords,
+        notation: str,
+        findings: str,
+        loaded: bool = False,
+        digest: bytes | None = None,
     ) -> None:
-        super().__init__(opened, keywords, notation, findings)
-        self._native = native
+        super().__init__(opened, options, keywords, notation, findings)
+        self._loaded = loaded
+        """Whether it is what is written in the input, not what that is flattened to."""
+        self._digest = digest
+        """What tells whether the input is still the one that was pickled."""
+        if native is not None:
+            self._native = native
+
+    def _as_made(self, parsed: _native.Keywords) -> _native.Keywords:
+        return parsed.unexpanded() if self._loaded else parsed
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "_native":
+            raise AttributeError(f"a graph has no attribute {name!r}")
+        verb = _native.load if self._loaded else _native.flatten
+        made = refusing(verb, self._opened[0], self._keywords)[1]
+        if not isinstance(made, _native.Graph) or _digest_of(made) != self._digest:
+            raise ValueError("the input of the graph that was pickled has changed since")
+        self._native = made
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A graph is made again of its input, which is shorter; a file stays where it is.
+        digest = self._digest or _digest_of(self._native)
+        return _graph_again, (self._opened, dict(self._options), self.notation, self._told, self._loaded, digest)
 
     @property
     def graph(self) -> Graph:
@@ -387,11 +521,20 @@ class Model(Result):
     __slots__ = ("_content", "_view")
 
     def __init__(
-        self, content: bytes, opened: Opened, keywords: _native.Keywords, notation: str, findings: str
+        self,
+        content: bytes,
+        opened: Opened,
+        options: Mapping[str, Any],
+        keywords: _native.Keywords,
+        notation: str,
+        findings: str,
     ) -> None:
-        super().__init__(opened, keywords, notation, findings)
+        super().__init__(opened, options, keywords, notation, findings)
         self._content = content
         self._view: Graph | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _model_again, (self._content, self._opened, dict(self._options), self.notation, self._told)
 
     def to_bytes(self) -> bytes:
         """The model in protobuf."""
@@ -399,22 +542,39 @@ class Model(Result):
 
     def to_text(self) -> str:
         """The model in the text notation of ONNX."""
-        content = self._content if self.notation == "onnxtxt" else self.convert("onnxtxt")
-        return content.decode()
+        return self._content.decode() if self.notation == "onnxtxt" else self.convert("onnxtxt")
 
     @property
     def graph(self) -> Graph:
         """The graph of the flat model, with the operators of ONNX."""
         if self._view is None:
-            from . import _native
-
-            name = "<flat model>"
-            source = _native.Source.memory(name, self._content)
-            keywords = _native.Keywords((f"--from={self.notation}",))
-            native, findings = _native.load(source, keywords)
-            self._view = Graph(native, (source, None, ""), keywords, self.notation, findings)
+            opened = _native.Source.memory("<flat model>", self._content), None
+            options = {"from_": self.notation}
+            parsed = keywords("", options, FLATTENING).unexpanded()
+            _, native, findings = _native.load(opened[0], parsed)
+            self._view = Graph(native, opened, options, parsed, self.notation, findings, loaded=True)
         return self._view
 
     def __repr__(self) -> str:
         graph = self.graph
         return f"<model of {self.notation}: {graph.inputs} to {graph.outputs}, {len(graph)} operations>"
+
+
+def _digest_of(native: _native.Graph) -> bytes:
+    import hashlib
+
+    return hashlib.sha256(native.write("json").encode()).digest()
+
+
+def _graph_again(
+    opened: Opened, options: dict[str, Any], notation: str, findings: str, loaded: bool, digest: bytes
+) -> Graph:
+    """The graph that was pickled."""
+    parsed = keywords("", options, FLATTENING)
+    parsed = parsed.unexpanded() if loaded else parsed
+    return Graph(None, opened, options, parsed, notation, findings, loaded, digest)
+
+
+def _model_again(content: bytes, opened: Opened, options: dict[str, Any], notation: str, findings: str) -> Model:
+    """The model that was pickled."""
+    return Model(content, opened, options, keywords("", options, FLATTENING), notation, findings)

@@ -2,6 +2,7 @@
 
 use nnef_flatten::input::Refusal;
 use nnef_flatten::source::Sources;
+use nnef_flatten::write::Notation;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -60,43 +61,40 @@ pub(crate) fn load(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyRe
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyResult<String> {
     let (length, source, keywords) = (keywords.length(source), source.clone(), keywords.clone());
-    let findings = work(py, length, move || {
-        match keywords.0.open(source.given(), Some("")).and_then(|input| input.check()) {
+    let findings =
+        work(py, length, move || match keywords.0.open_to_look(source.given()).and_then(|input| input.check()) {
             Err(Refusal::Found(findings)) => Ok(*findings),
             findings => findings,
-        }
-    })?;
+        })?;
     Ok(told(findings).0)
 }
 
-/// Flattens an input and writes it in an output notation. Returns the bytes and the findings.
+/// Flattens an input and writes it in an output notation. Returns the text or the bytes, and the findings.
 #[pyfunction]
 pub(crate) fn convert<'py>(
     py: Python<'py>,
     source: &Source,
     keywords: &Keywords,
     to: String,
-) -> PyResult<(Bound<'py, PyBytes>, String)> {
+) -> PyResult<(Bound<'py, PyAny>, String)> {
+    let is_binary = Notation::named(&to).is_some_and(Notation::is_binary);
     let (length, source, keywords) = (keywords.length(source), source.clone(), keywords.clone());
     let (bytes, findings) = work(py, length, move || {
         let mut bytes = Vec::new();
         let findings = keywords.0.open(source.given(), Some(&to))?.print(&to, &mut bytes)?;
         Ok((bytes, findings))
     })?;
-    Ok((PyBytes::new(py, &bytes), told(findings).0))
+    let made = if is_binary { PyBytes::new(py, &bytes).into_any() } else { text(py, &bytes).into_any() };
+    Ok((made, told(findings).0))
 }
 
 /// The statistics of the flat graph of an input, as JSON.
 #[pyfunction]
-pub(crate) fn statistics<'py>(
-    py: Python<'py>,
-    source: &Source,
-    keywords: &Keywords,
-) -> PyResult<Bound<'py, PyString>> {
+pub(crate) fn statistics<'py>(py: Python<'py>, source: &Source, keywords: &Keywords) -> PyResult<Bound<'py, PyString>> {
     let (source, keywords) = (source.clone(), keywords.clone());
     let bytes = work(py, Length::Any, move || {
         let mut bytes = Vec::new();
-        keywords.0.open(source.given(), Some("json"))?.statistics(&mut bytes)?;
+        keywords.0.open(source.given(), None)?.statistics(&mut bytes)?;
         Ok(bytes)
     })?;
     Ok(text(py, &bytes))
@@ -126,9 +124,8 @@ pub(crate) fn evaluate<'py>(
     output: Option<String>,
 ) -> PyResult<(Arrays<'py>, String)> {
     let (source, keywords) = (source.clone(), keywords.clone());
-    let (outputs, findings) = work(py, Length::Any, move || {
-        keywords.0.open(source.given(), output.as_deref())?.evaluate_arrays(&inputs)
-    })?;
+    let (outputs, findings) =
+        work(py, Length::Any, move || keywords.0.open(source.given(), output.as_deref())?.evaluate_arrays(&inputs))?;
     let outputs = outputs.into_iter().map(|(name, array)| (name, PyBytes::new(py, &array))).collect();
     Ok((outputs, told(findings).0))
 }

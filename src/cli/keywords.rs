@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::diff::Difference;
 use crate::input::differ::{DiffDetails, differ};
 use crate::input::settings::Passes;
-use crate::input::{Findings, Given, Input, Refusal};
 use crate::input::table::Notation;
+use crate::input::{Findings, Given, Input, Refusal};
 use crate::live::LiveRun;
 use crate::tensor::Tensor;
 use crate::{Lower, write};
@@ -164,6 +164,16 @@ impl Keywords {
         Ok(Input::new(source, notation, settings))
     }
 
+    /// Opens an input that is not written; options of flattening are those for its own output.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Keywords::open`].
+    pub fn open_to_look(&self, given: Given) -> Result<Input, Refusal> {
+        let flattens = self.language.asked.is_of(Commands::FLATTEN);
+        self.open(given, (!flattens).then_some(""))
+    }
+
     /// Flattens an input and writes the result to the path of the option `--output`, as the command does: completely or not
     /// at all, compared with its source before with `--verify`.
     ///
@@ -191,13 +201,8 @@ impl Keywords {
     /// Those of [`Input::diff`]; an option does not apply.
     pub fn diff(&self, inputs: [(Given, &Keywords); 2]) -> Result<(Difference, [Findings; 2]), Refusal> {
         let _run = LiveRun::within(self.language.limits.options().max_memory);
-        let [a, b] = inputs.map(|(given, keywords)| keywords.open(given, keywords.compared_as()));
+        let [a, b] = inputs.map(|(given, keywords)| keywords.open_to_look(given));
         let (difference, inputs) = differ([("a".to_owned(), a?), ("b".to_owned(), b?)], self.compared)?;
         Ok((difference, inputs.map(|input| input.findings)))
-    }
-
-    /// The output that options apply to in a comparison: none for those of `diff`, that of the input for a result.
-    fn compared_as(&self) -> Option<&'static str> {
-        self.language.asked.is_of(Commands::DIFF).then_some("")
     }
 }

@@ -202,7 +202,8 @@ impl Notation {
 
     /// The endings of the names of files that are inputs, those that others share included.
     pub(crate) fn endings() -> impl Iterator<Item = String> {
-        let extensions = NOTATIONS.iter().flat_map(|notation| notation.extensions.iter().chain(notation.shared_extensions));
+        let extensions =
+            NOTATIONS.iter().flat_map(|notation| notation.extensions.iter().chain(notation.shared_extensions));
         extensions.map(|extension| format!(".{extension}")).chain(ARCHIVES.map(str::to_owned))
     }
 
