@@ -22,9 +22,10 @@ An input is a text (`str`), a path (`os.PathLike`: a file, a folder, an archive)
 from ._api import check, diff, flatten, load, run
 from ._diff import Change, Difference, Place
 from ._findings import Call, Finding, FlattenError
-from ._graph import Graph, Model, Operation, Tensor
+from ._graph import Graph, Model
 from ._native import __version__
 from ._verification import Verification
+from ._walk import Operation, Tensor
 
 __all__ = [
     "Call",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from . import _native
 from ._diff import Difference
 from ._findings import Finding, read, refusing
-from ._graph import Graph, Model, Result
+from ._graph import Graph, Model
 from ._inputs import opened
 from ._options import CHECKING, COMPARING, FLATTENING, LANGUAGE, READING, array_bytes, keywords, merged
+from ._result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,18 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal, TypeVar, Union, overload
 
-    import nnef
     import numpy as np
     import numpy.typing as npt
     import onnx
     from typing_extensions import TypeAlias, Unpack
 
-    from ._inputs import Opened
+    from ._inputs import NnefGraph, Opened
     from ._options import Checking, Comparing, Extent, Flattening, Language, Notation, Passes, Reading
 
     # What does not tell its notation by its type.
     Untyped: TypeAlias = Union[str, os.PathLike[str], bytes, bytearray, memoryview]
-    Input: TypeAlias = Union[Untyped, onnx.ModelProto, nnef.Graph, Graph, Model]
+    Input: TypeAlias = Union[Untyped, onnx.ModelProto, NnefGraph, Graph, Model]
     T = TypeVar("T")
 else:
 
@@ -43,12 +43,12 @@ def _described(function: T) -> T:
     """
 
     def flatten(x: Input, **options: Any) -> Graph | Model:
-        given, options = _given(x, options, FLATTENING)
-        parsed = keywords("", options, FLATTENING)
+        given, asked = _given(x, options, FLATTENING)
+        parsed = keywords("", asked, FLATTENING)
         notation, made, findings = refusing(_native.flatten, given[0], parsed)
         if isinstance(made, bytes):
-            return Model(made, given, options, parsed, notation, findings)
-        return Graph(made, given, options, parsed, notation, findings)
+            return Model(made, given, asked, parsed, notation, findings)
+        return Graph(made, given, asked, parsed, notation, findings)
 
     flatten.__doc__ = function.__doc__
     # For `inspect.signature` and `help`.
@@ -56,7 +56,7 @@ def _described(function: T) -> T:
     return flatten  # type: ignore[return-value]
 
 
-def _given(x: Any, options: dict[str, Any], known: Sequence[str]) -> tuple[Opened, dict[str, Any]]:
+def _given(x: Any, options: Mapping[str, Any], known: Sequence[str]) -> tuple[Opened, Mapping[str, Any]]:
     """What an input is made of, with its options: a result stands for its input, with the options that it was made with."""
     if isinstance(x, Result):
         return x._opened, merged(x._options, options, known)
@@ -82,11 +82,11 @@ def flatten(x: Model | onnx.ModelProto, **options: Unpack[Flattening]) -> Model:
 
 
 @overload
-def flatten(x: nnef.Graph, **options: Unpack[Flattening]) -> Graph: ...
+def flatten(x: Graph, **options: Unpack[Flattening]) -> Graph | Model: ...
 
 
 @overload
-def flatten(x: Graph, **options: Unpack[Flattening]) -> Graph | Model: ...
+def flatten(x: NnefGraph, **options: Unpack[Flattening]) -> Graph: ...
 
 
 @_described
@@ -127,8 +127,12 @@ def flatten(
 ) -> Graph | Model:
     """Flattens an input: a `Model` for a model of ONNX, a `Graph` for any other.
 
+    A result of this module stands for its input, with the options that it was made with.
+
     The keyword arguments are the options of the command, of the same names and meanings; one that has no effect on the
-    input is refused with a `ValueError` that says what it is for.
+    input is refused with a `ValueError` that says what it is for. Lists are sequences, and what has names is a dictionary:
+    `keep=["gelu", "lstm"]`, `set={"S": 5, "T": "2*S+1"}`, `input_shape={"image": [1, 3, "H", "W"]}`, and
+    `bind={"mask": [1, 0], "scale": numpy.ones(3), "rate": pathlib.Path("rate.npy")}`.
 
     * `lower`: what is expanded: `"custom"` fragments and functions (the default), `"all"`, `"none"`, or names.
     * `keep`: names of operations that are not expanded.
@@ -245,7 +249,8 @@ def run(
     given, asked = _given(x, options, FLATTENING if is_result else LANGUAGE)
     # A result has options of flattening.
     parsed = keywords("", asked, FLATTENING) if is_result else keywords("run", asked, LANGUAGE)
-    named = _named(inputs, lambda: _input_names(x, given, parsed))
+    bound: Mapping[str, Any] = asked.get("bind") or {}
+    named = _named(inputs, lambda: [name for name in _input_names(x, given, parsed) if name not in bound])
     arrays = [(name, array_bytes(value)) for name, value in named.items()]
     outputs, _ = refusing(_native.evaluate, given[0], parsed, arrays, None if is_result else "json")
     return {name: np.load(io.BytesIO(array), allow_pickle=False) for name, array in outputs}

@@ -9,7 +9,16 @@ from . import _native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
+
+    class NnefGraph(Protocol):
+        """An `nnef.Graph`: that package tells no types."""
+
+        name: str
+        inputs: list[str]
+        outputs: list[str]
+        operations: list[Any]
+        tensors: dict[str, Any]
 
 # An input, and what it came from, which is kept so that graphs of `nnef` keep their data.
 Opened = tuple[_native.Source, object]

@@ -180,7 +180,7 @@ def merged(options: Mapping[str, Any], more: Mapping[str, Any], known: Sequence[
     """The options of a result that a verb has, and further ones, which precede; names keep their values otherwise."""
     both = {name: value for name, value in options.items() if name in known}
     for name, value in more.items():
-        before = both.get(name)
+        before: Any = both.get(name)
         both[name] = {**before, **value} if hasattr(before, "items") and hasattr(value, "items") else value
     return both
 

@@ -58,14 +58,15 @@ def many(count: int) -> str:
 # A single operation that takes seconds.
 PRODUCT = """version 1.0; graph G( a, b ) -> ( y ) {
 a = external(shape = [3000, 3000]); b = external(shape = [3000, 3000]); y = matmul(a, b); }"""
+# What is made before, and what is interrupted.
 LONG_WORK = {
-    "a text": "nnef_flatten.flatten(many(300000))",
-    "a small text that does much": "nnef_flatten.flatten(ENDLESS, max_ops=10**9)",
-    "a check": "nnef_flatten.check(many(300000))",
-    "a comparison": "nnef_flatten.diff(text, text)",
-    "one operation": "nnef_flatten.run(PRODUCT, [numpy.ones((3000, 3000), numpy.float32)] * 2)",
-    "a picture": "drawn.to_html()",
-    "a file": "graph.save(sys.argv[1] + '/flat.onnx', verify=True)",
+    "a text": ("text = many(200000)", "nnef_flatten.flatten(text)"),
+    "a small text that does much": ("text = ENDLESS", "nnef_flatten.flatten(text, max_ops=10**9)"),
+    "a check": ("text = many(200000)", "nnef_flatten.check(text)"),
+    "a comparison": ("text = many(100000)", "nnef_flatten.diff(text, text)"),
+    "one operation": ("a = numpy.ones((3000, 3000), numpy.float32)", "nnef_flatten.run(PRODUCT, [a, a])"),
+    "a picture": ("graph = nnef_flatten.flatten(many(20000))", "graph.to_html()"),
+    "a file": ("graph = nnef_flatten.flatten(many(50000))", "graph.save(sys.argv[1] + '/flat.onnx', verify=True)"),
 }
 INTERRUPTED = """
 import os, signal, sys, threading, time
@@ -73,7 +74,7 @@ import numpy
 import nnef_flatten
 sys.path.insert(0, {folder!r})
 from test_process import ENDLESS, PRODUCT, many
-text, graph, drawn = many(300000), nnef_flatten.flatten(many(100000)), nnef_flatten.flatten(many(20000))
+{before}
 asked = []
 def ask():
     time.sleep(0.2)
@@ -93,7 +94,8 @@ assert len(nnef_flatten.flatten(PRODUCT)) == 3
 @pytest.mark.parametrize("what", LONG_WORK)
 def test_an_interrupt_ends_long_work(what: str, tmp_path: Path) -> None:
     pytest.importorskip("numpy")
-    code = INTERRUPTED.format(folder=str(Path(__file__).parent), call=LONG_WORK[what])
+    before, call = LONG_WORK[what]
+    code = INTERRUPTED.format(folder=str(Path(__file__).parent), before=before, call=call)
     words = [sys.executable, "-c", code, str(tmp_path)]
     # A shell has what runs in the background ignore the signal, which stays so.
     restored = dict(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
