@@ -3,9 +3,9 @@
 //! The work unwinds from the places that count what is done ([`crate::progress`], budgets). That costs a load of a flag where
 //! nothing can be ended, as in the command, whose process ends by the signal.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ static USED: AtomicBool = AtomicBool::new(false);
 thread_local! {
     /// The work that this thread does.
     static CURRENT: RefCell<Option<Cancellation>> = const { RefCell::new(None) };
+    /// The looks since the clock was read.
+    static SINCE: Cell<u32> = const { Cell::new(0) };
 }
 
 /// What unwinding work carries.
@@ -35,17 +37,16 @@ struct State {
     question: Option<Question>,
 }
 
-/// Whether the work should end, the looks since the work began, and when it was last asked.
+/// What tells whether the work should end, and when it was last asked.
 struct Question {
     ask: Box<dyn Fn() -> bool + Send + Sync>,
-    looks: AtomicU32,
     last: Mutex<Instant>,
 }
 
 impl Cancellation {
     /// Asks the work itself, about thirty times a second.
     pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        let question = Question { ask: Box::new(ask), looks: AtomicU32::new(0), last: Mutex::new(Instant::now()) };
+        let question = Question { ask: Box::new(ask), last: Mutex::new(Instant::now()) };
         Cancellation(Arc::new(State { wanted: AtomicBool::new(false), question: Some(question) }))
     }
 
@@ -65,24 +66,31 @@ impl Cancellation {
         }
     }
 
+    /// Whether it may be wanted now. Most looks end here.
+    fn may_be_wanted(&self) -> bool {
+        self.0.wanted.load(Relaxed) || self.0.question.as_ref().is_some_and(Question::is_due)
+    }
+
     fn is_wanted(&self) -> bool {
-        self.0.wanted.load(Relaxed) || self.0.question.as_ref().is_some_and(Question::answer)
+        self.0.wanted.load(Relaxed) || self.0.question.as_ref().is_some_and(|question| (question.ask)())
     }
 }
 
 impl Question {
-    fn answer(&self) -> bool {
-        self.looks.fetch_add(1, Relaxed) % LOOKS == LOOKS - 1 && self.is_time() && (self.ask)()
+    fn is_due(&self) -> bool {
+        let since = SINCE.get() + 1;
+        SINCE.set(since % LOOKS);
+        since == LOOKS && self.is_late()
     }
 
-    fn is_time(&self) -> bool {
+    fn is_late(&self) -> bool {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        let is_time = now.duration_since(*last) >= INTERVAL;
-        if is_time {
+        let is_late = now.duration_since(*last) >= INTERVAL;
+        if is_late {
             *last = now;
         }
-        is_time
+        is_late
     }
 }
 
@@ -116,9 +124,13 @@ pub(crate) fn look() {
     }
 }
 
-#[cold]
+#[inline(never)]
 fn end_if_wanted() {
-    // What runs while the work unwinds is short.
+    let may_be_wanted = |work: &Option<Cancellation>| work.as_ref().is_some_and(Cancellation::may_be_wanted);
+    if !CURRENT.with_borrow(may_be_wanted) {
+        return;
+    }
+    // The answer may do other work in this thread. What runs while work unwinds is short.
     if current().is_some_and(|work| work.is_wanted()) && !std::thread::panicking() {
         resume_unwind(Box::new(Ended));
     }

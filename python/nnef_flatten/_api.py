@@ -57,7 +57,7 @@ def _described(function: T) -> T:
 
 
 def _given(x: Any, options: Mapping[str, Any], known: Sequence[str]) -> tuple[Opened, Mapping[str, Any]]:
-    """What an input is made of, with its options: a result stands for its input, with the options that it was made with."""
+    """What an input is made of, with its options: a result stands for its input, with those that it was made with."""
     if isinstance(x, Result):
         return x._opened, merged(x._options, options, known)
     return opened(x), options
@@ -130,26 +130,45 @@ def flatten(
     A result of this module stands for its input, with the options that it was made with.
 
     The keyword arguments are the options of the command, of the same names and meanings; one that has no effect on the
-    input is refused with a `ValueError` that says what it is for. Lists are sequences, and what has names is a dictionary:
+    input is refused with a `ValueError` that says what it is for. Lists are sequences, and what has names a dictionary:
     `keep=["gelu", "lstm"]`, `set={"S": 5, "T": "2*S+1"}`, `input_shape={"image": [1, 3, "H", "W"]}`, and
     `bind={"mask": [1, 0], "scale": numpy.ones(3), "rate": pathlib.Path("rate.npy")}`.
 
-    * `lower`: what is expanded: `"custom"` fragments and functions (the default), `"all"`, `"none"`, or names.
-    * `keep`: names of operations that are not expanded.
-    * `set`: values of dimension symbols: `{"S": 5, "T": "2*S+1"}`.
-    * `input_shape`: shapes of inputs: `{"image": [1, 3, "H", "W"]}`.
-    * `bind`: values of inputs, which become constants: numbers, lists, arrays, or paths of `.npy` files.
-    * `fold`, `share`, `drop_bitcasts`: compute what is known, merge what is equal, remove what moves nothing.
-    * `outputs`, `inputs_at`: names of tensors, between which the part of the graph is kept.
-    * `unroll`, `max_trips`, `flat`: loops: unroll them, how far, and refuse those that cannot be unrolled.
-    * `keep_unused`: keep operations that no output needs.
-    * `strict`: only what the standard allows.
-    * `fragments`: files of additional declarations, or names of registries.
-    * `outline`: repeated structure once, as fragments of a graph or functions of a model of ONNX.
-    * `annotate`: types, modules and places as comments in the text of a graph, or types of all values in a model of ONNX.
-    * `provenance`: where nodes come from, in models of ONNX.
-    * `from_`, `production`: the notation of the input, and which part of a model an ONNX text is.
-    * `limits` and `max_…`: limits on the resources; `limits="untrusted"` for inputs from unknown sources.
+    * `lower`: What to expand: custom fragments and functions (default), standard compounds too, nothing, or only the
+      named operations
+    * `keep`: Operations that are not expanded
+    * `set`: Give a dimension symbol a value, as in S=5, or an expression on others, as in T=2*S+1
+    * `input_shape`: Override the shape of a graph input, as in image=1,3,224,224 or tokens=1,S
+    * `bind`: Make a graph input a constant with this value: JSON, as in rate=16000 or mask=[1,0], or a .npy file
+    * `fold`: Compute operations on constants; their results become constants
+    * `share`: Merge equal operations; of equal tensors that the document names, each keeps its operation
+    * `drop_bitcasts`: Remove reshapes and transposes that move nothing in memory, and join chains of others; names of
+      tensors between them are lost
+    * `outputs`: Keep only what these tensors of the flat graph need; they become the outputs
+    * `inputs_at`: Make these tensors of the flat graph inputs, and drop what only they need
+    * `unroll`: Unroll loops and scans
+    * `max_trips`: The maximum number of trips of a loop whose trip count depends on run-time data [default: none]
+    * `flat`: Refuse loops that cannot be unrolled
+    * `keep_unused`: Keep operations that no output needs
+    * `strict`: Accept only what the standard allows: tolerated deviations become errors
+    * `fragments`: A file of additional declarations, which may replace standard ones
+    * `outline`: Write repeated structure once, as fragments of NNEF or functions of a model of ONNX, and calls of them
+    * `annotate`: Write types, shapes, modules and places in the source as a comment beside each statement of NNEF;
+      into a model of ONNX the types and shapes of all values, as far as they follow from its operators
+    * `provenance`: Record the functions that each node of a model of ONNX was copied from, as metadata of the node
+    * `from_`: The notation of the input [default: auto]
+    * `production`: The part of a model that an ONNX text contains [default: model]
+    * `limits`: A set of limits; the other options replace single ones [default: default]
+    * `max_ops`: The maximum number of emitted operations [default: 10000000]
+    * `max_depth`: The maximum depth of nested calls [default: 1048576]
+    * `max_length`: The maximum number of items of an array, and of characters of a string [default: 10000000]
+    * `max_memory`: The maximum memory in use by all that is done with an input [default: 768MiB]
+    * `max_text`: The maximum size of a text [default: 2GiB]
+    * `max_files`: The maximum number of files and folders of a model [default: 200000]
+    * `max_unpacked`: The size that a compressed model may unpack to, whatever its own size [default: 8GiB]
+    * `max_items`: The maximum number of tensor items at a time in an evaluation, 8 bytes each [default: those of
+      max_memory, and of the data]
+    * `max_work`: The maximum number of elementary steps of an evaluation [default: 200000000000]
 
     >>> import nnef_flatten
     >>> text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [8]); y = sigmoid(x) * (2.0 + 1.0); }"
@@ -216,7 +235,7 @@ def diff(a: Input, b: Input, **options: Unpack[Comparing]) -> Difference:
 def _looked_at(
     x: Input, options: Mapping[str, Any], parsed: _native.Keywords
 ) -> tuple[_native.Source, _native.Keywords]:
-    """An input that is checked or compared; a result has the options of flattening, so that it is looked at as it is."""
+    """An input that is checked or compared; a result has its options of flattening: it is looked at as it is."""
     if not isinstance(x, Result):
         return opened(x)[0], parsed
     more = {name: value for name, value in options.items() if name in FLATTENING}
@@ -230,9 +249,9 @@ def run(
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Evaluates a graph, a model or any input on arrays. Returns the arrays of its outputs.
 
-    `inputs` are arrays by name. A single array is that of the only input, and a list has one for each input, in their order.
-    A graph or a model is evaluated with the data of the input that it was made of, and with its options; further ones are
-    added.
+    `inputs` are arrays by name. A single array is that of the only input, and a list has one for each input, in their
+    order. A graph or a model is evaluated with the data of the input that it was made of, and with its options; further
+    ones are added.
 
     >>> import nnef_flatten
     >>> graph = nnef_flatten.flatten("version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = x * x; }")
@@ -278,7 +297,8 @@ def _named(inputs: Any, names: Callable[[], list[str]]) -> dict[str, Any]:
     if len(known) != 1:
         return _in_order(inputs, known)
     if len(inputs) == 1:
-        raise TypeError(f"a list of one item is an array or has one: give a dictionary, or numpy.array(...), for {known[0]!r}")
+        cure = f"give a dictionary, or numpy.array(...), for {known[0]!r}"
+        raise TypeError(f"a list of one item is an array or has one: {cure}")
     return {known[0]: inputs}
 
 

@@ -50,9 +50,8 @@ def _refuse_name(text: str) -> None:
     if len(text) > _LONGEST_NAME or "\n" in text:
         return
     if text.lower().endswith(tuple(_native.ENDINGS)) or (text and os.path.exists(text)):
-        raise ValueError(
-            f"{text!r} is the name of a file, and a str is the text of an input; for the file, give pathlib.Path({text!r})"
-        )
+        cure = f"for the file, give pathlib.Path({text!r})"
+        raise ValueError(f"{text!r} is the name of a file, and a str is the text of an input; {cure}")
 
 
 def _packed(graph: Any, nnef: Any) -> bytes:

@@ -39,8 +39,8 @@ _FRAME = "width: 100%; height: 32em; border: 1px solid #8884"
 class Result:
     """What an input became: a graph that can be walked, and its conversions.
 
-    For a notation that needs more than the graph, the input is flattened again. A result cannot change: a copy is the result
-    itself.
+    For a notation that needs more than the graph, the input is flattened again. A result cannot change: a copy is the
+    result itself.
     """
 
     # Without a table of attributes, an object is made in a tenth of the time of a small model.
@@ -272,4 +272,4 @@ class Result:
         if len(self) > _MOST_DRAWN:
             return f"<pre>{html.escape(repr(self))}</pre>"
         page = html.escape(self.graph.to_html())
-        return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="{_FRAME}"></iframe>'
+        return f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" style="{_FRAME}"></iframe>'
