@@ -7,6 +7,7 @@ import json
 import tarfile
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -128,7 +129,8 @@ def test_names_of_files_are_no_texts(examples: Path, tmp_path: Path) -> None:
 
 
 def test_other_objects_are_refused() -> None:
-    for x in (5, None, ["a"], object()):
+    others: list[Any] = [5, None, ["a"], object()]
+    for x in others:
         with pytest.raises(TypeError, match="expected a text"):
             nnef_flatten.flatten(x)
 

@@ -165,7 +165,8 @@ def test_what_is_saved_is_what_the_command_writes(name: str, tmp_path: Path) -> 
     result = nnef_flatten.flatten(EXAMPLES / name)
     for file in ("flat", "flat.nnef", "flat.json", "flat.onnx", "flat.svg", "flat.onnxtxt"):
         theirs, ours = tmp_path / "theirs" / file, tmp_path / "ours" / file
-        theirs.parent.mkdir(exist_ok=True), ours.parent.mkdir(exist_ok=True)
+        for path in (theirs, ours):
+            path.parent.mkdir(exist_ok=True)
         done = run_command("-o", str(theirs), str(EXAMPLES / name))
         if done.returncode:
             with pytest.raises(ValueError):
