@@ -29,10 +29,10 @@ struct Ended;
 
 /// Ends work: asked for from another thread, or by a question that the work itself asks from time to time.
 #[derive(Clone, Default)]
-pub struct Cancellation(Arc<State>);
+pub struct Cancellation(Arc<CancelState>);
 
 #[derive(Default)]
-struct State {
+struct CancelState {
     wanted: AtomicBool,
     question: Option<Question>,
 }
@@ -47,7 +47,7 @@ impl Cancellation {
     /// Asks the work itself, about thirty times a second.
     pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         let question = Question { ask: Box::new(ask), last: Mutex::new(Instant::now()) };
-        Cancellation(Arc::new(State { wanted: AtomicBool::new(false), question: Some(question) }))
+        Cancellation(Arc::new(CancelState { wanted: AtomicBool::new(false), question: Some(question) }))
     }
 
     /// Ends the work at the next place where it looks.
@@ -58,7 +58,7 @@ impl Cancellation {
     /// Does work that can be ended; none if it was.
     pub fn run<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         USED.store(true, Relaxed);
-        let _part = Part::of(Some(self.clone()));
+        let _part = WorkScope::of(Some(self.clone()));
         match catch_unwind(AssertUnwindSafe(work)) {
             Ok(done) => Some(done),
             Err(payload) if payload.is::<Ended>() => None,
@@ -96,16 +96,16 @@ impl Question {
 
 /// While it lives, this thread does the work, or a part of it.
 #[must_use]
-pub(crate) struct Part(Option<Cancellation>);
+pub(crate) struct WorkScope(Option<Cancellation>);
 
-impl Part {
+impl WorkScope {
     /// The work that another thread does, for one that helps it.
     pub(crate) fn of(work: Option<Cancellation>) -> Self {
-        Part(CURRENT.replace(work))
+        WorkScope(CURRENT.replace(work))
     }
 }
 
-impl Drop for Part {
+impl Drop for WorkScope {
     fn drop(&mut self) {
         CURRENT.set(self.0.take());
     }

@@ -105,9 +105,9 @@ pub(crate) fn statistics<'py>(py: Python<'py>, source: &Source, keywords: &Keywo
 #[pyfunction]
 pub(crate) fn write(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyResult<String> {
     let (source, keywords) = (source.clone(), keywords.clone());
-    let written = work(py, Length::Any, move || keywords.0.write(source.given()))?;
-    let messages = String::from_utf8_lossy(&written.messages).into_owned();
-    if written.accepted { Ok(messages) } else { Err(refused(messages)) }
+    let saved = work(py, Length::Any, move || keywords.0.save(source.given()))?;
+    let messages = String::from_utf8_lossy(&saved.messages).into_owned();
+    if saved.accepted { Ok(messages) } else { Err(refused(messages)) }
 }
 
 /// Arrays by name, in the format `.npy`.

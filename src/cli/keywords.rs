@@ -48,9 +48,9 @@ pub struct Keywords {
     bound: Vec<(String, Tensor)>,
 }
 
-/// What became of an input that was written.
+/// What became of an input whose result is saved.
 #[derive(Debug)]
-pub struct Written {
+pub struct Saved {
     /// Whether the input was accepted; if not, nothing is written.
     pub accepted: bool,
     /// The findings, and what options ask to be told, as lines of JSON.
@@ -180,7 +180,7 @@ impl Keywords {
     /// # Errors
     ///
     /// An option does not apply, or files cannot be read or written. What is wrong with the input is among the messages.
-    pub fn write(&self, given: Given) -> Result<Written, Refusal> {
+    pub fn save(&self, given: Given) -> Result<Saved, Refusal> {
         let _run = LiveRun::within(self.language.limits.options().max_memory);
         let mut input = self.input(given)?;
         input.language = self.as_written(input.notation, input.language);
@@ -190,7 +190,7 @@ impl Keywords {
         let written = flatten(input, asked, &mut reporter);
         let status = written.or_else(|failure| reporter.refused(failure))?;
         reporter.finish()?;
-        Ok(Written { accepted: status == Status::Done, messages: messages.take() })
+        Ok(Saved { accepted: status == Status::Done, messages: messages.take() })
     }
 
     /// Compares two inputs, as `diff` does, each with its own options; these say what is told. Returns the findings about

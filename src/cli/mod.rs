@@ -46,4 +46,4 @@ mod walk;
 
 pub use crate::cancel::Cancellation;
 pub use command::main;
-pub use keywords::{Keywords, Written, endings};
+pub use keywords::{Keywords, Saved, endings};
