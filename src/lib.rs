@@ -130,6 +130,8 @@
 // Some items are only used by the command.
 #![cfg_attr(not(all(feature = "cli", feature = "lsp")), allow(dead_code, unused_imports))]
 
+#[cfg_attr(not(feature = "cli"), allow(unreachable_pub))]
+mod cancel;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;

@@ -1,9 +1,12 @@
 //! What this process is doing, for a command that shows it to people.
 //!
 //! Long work names its phase and counts what is done. That costs a load of a flag unless somebody watches: a command does,
-//! a library does not. The state belongs to the process, because it is shown in one place, a terminal.
+//! a library does not. The state belongs to the process, because it is shown in one place, a terminal. Where work counts what is
+//! done, it can be ended, too.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+use crate::cancel;
 
 /// A phase of long work. Its row in [`PHASES`] has its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +108,7 @@ pub(crate) fn enter(phase: Phase) {
 
 /// Begins a phase with a known end.
 pub(crate) fn enter_of(phase: Phase, total: u64) {
+    cancel::look();
     if WATCHED.load(Ordering::Relaxed) {
         PHASE.store(phase as u8, Ordering::Relaxed);
         DONE.store(0, Ordering::Relaxed);
@@ -121,6 +125,7 @@ pub(crate) fn input(number: u64) {
 /// Counts what is done in addition.
 #[inline]
 pub(crate) fn add(count: u64) {
+    cancel::look();
     if WATCHED.load(Ordering::Relaxed) {
         DONE.fetch_add(count, Ordering::Relaxed);
     }
@@ -129,6 +134,7 @@ pub(crate) fn add(count: u64) {
 /// Sets how much is done.
 #[inline]
 pub(crate) fn reached(count: u64) {
+    cancel::look();
     if WATCHED.load(Ordering::Relaxed) {
         DONE.store(count, Ordering::Relaxed);
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::panic::resume_unwind;
 use std::thread::{Builder, scope};
 
+use crate::cancel::{self, WorkScope};
 use crate::live::{LiveRun, halves};
 
 /// The results of two functions that run at the same time, the first one in a thread of its own; one after the other where
@@ -17,9 +18,10 @@ pub(crate) fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl Fn
         return Ok((first(), second()));
     }
     let [run, other] = halves();
+    let work = cancel::current();
     scope(|scope| {
         let first = move || {
-            let _run = LiveRun::of(run);
+            let (_run, _scope) = (LiveRun::of(run), WorkScope::of(work));
             first()
         };
         let started = Builder::new().spawn_scoped(scope, first)?;

@@ -15,15 +15,17 @@ networks with loops:
 >>> graph["y"].shape
 [2, 3]
 
-An input is a text (`str`), a path (`os.PathLike`: a file, a folder, an archive), `bytes`, an `onnx.ModelProto` or an
-`nnef.Graph`. What is refused raises `FlattenError`, which has the findings.
+An input is a text (`str`), a path (`os.PathLike`: a file, a folder, an archive), `bytes`, an `onnx.ModelProto`, an
+`nnef.Graph`, or a result of this module. What is refused raises `FlattenError`, which has the findings.
 """
 
 from ._api import check, diff, flatten, load, run
 from ._diff import Change, Difference, Place
 from ._findings import Call, Finding, FlattenError
-from ._graph import Graph, Model, Operation, Tensor
+from ._graph import Graph, Model
 from ._native import __version__
+from ._verification import Verification
+from ._walk import Operation, Tensor
 
 __all__ = [
     "Call",
@@ -36,6 +38,7 @@ __all__ = [
     "Operation",
     "Place",
     "Tensor",
+    "Verification",
     "__version__",
     "check",
     "diff",

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from . import _native
 from ._diff import Difference
-from ._findings import Finding, FlattenError, read
-from ._graph import Graph, Model, Result
+from ._findings import Finding, read, refusing
+from ._graph import Graph, Model
 from ._inputs import opened
-from ._options import COMPARING, LANGUAGE, READING, array_bytes, keywords, spelled
+from ._options import CHECKING, COMPARING, FLATTENING, LANGUAGE, READING, array_bytes, keywords, merged
+from ._result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Literal, TypeVar, Union
+    from typing import Any, Literal, TypeVar, Union, overload
 
-    import nnef
     import numpy as np
     import numpy.typing as npt
     import onnx
     from typing_extensions import TypeAlias, Unpack
 
-    from ._options import Checking, Comparing, Extent, Language, Notation, Reading
+    from ._inputs import NnefGraph, Opened
+    from ._options import Checking, Comparing, Extent, Flattening, Language, Notation, Passes, Reading
 
-    Input: TypeAlias = Union[str, os.PathLike[str], bytes, bytearray, memoryview, onnx.ModelProto, nnef.Graph]
+    # What does not tell its notation by its type.
+    Untyped: TypeAlias = Union[str, os.PathLike[str], bytes, bytearray, memoryview]
+    Input: TypeAlias = Union[Untyped, onnx.ModelProto, NnefGraph, Graph, Model]
     T = TypeVar("T")
+else:
+
+    def overload(function):
+        """Without types there is nothing to choose."""
+        return function
 
 
 def _described(function: T) -> T:
@@ -33,20 +41,52 @@ def _described(function: T) -> T:
     Python fills in the defaults of 30 parameters, and a table of them, in 4 microseconds, a third of what a small model
     takes; a call mostly gives none of them.
     """
-    known: tuple[str, ...] = tuple(function.__kwdefaults__)  # type: ignore[attr-defined]
 
     def flatten(x: Input, **options: Any) -> Graph | Model:
-        parsed = keywords("", options, known)
-        given = opened(x)
-        notation, made, findings = _refusing(given[2], _native.flatten, given[0], parsed)
+        given, asked = _given(x, options, FLATTENING)
+        parsed = keywords("", asked, FLATTENING)
+        notation, made, findings = refusing(_native.flatten, given[0], parsed)
         if isinstance(made, bytes):
-            return Model(made, given, parsed, notation, findings)
-        return Graph(made, given, parsed, notation, findings)
+            return Model(made, given, asked, parsed, notation, findings)
+        return Graph(made, given, asked, parsed, notation, findings)
 
     flatten.__doc__ = function.__doc__
     # For `inspect.signature` and `help`.
     flatten.__wrapped__ = function  # type: ignore[attr-defined]
     return flatten  # type: ignore[return-value]
+
+
+def _given(x: Any, options: Mapping[str, Any], known: Sequence[str]) -> tuple[Opened, Mapping[str, Any]]:
+    """What an input is made of, with its options: a result stands for its input, with those that it was made with."""
+    if isinstance(x, Result):
+        return x._opened, merged(x._options, options, known)
+    return opened(x), options
+
+
+@overload
+def flatten(x: Untyped, *, from_: Literal["onnx", "onnxtxt"], **options: Unpack[Passes]) -> Model: ...
+
+
+@overload
+def flatten(
+    x: Untyped, *, from_: Literal["nnef", "nnef-draft", "loops", "pnnx", "ncnn"], **options: Unpack[Passes]
+) -> Graph: ...
+
+
+@overload
+def flatten(x: Untyped, **options: Unpack[Flattening]) -> Graph | Model: ...
+
+
+@overload
+def flatten(x: Model | onnx.ModelProto, **options: Unpack[Flattening]) -> Model: ...
+
+
+@overload
+def flatten(x: Graph, **options: Unpack[Flattening]) -> Graph | Model: ...
+
+
+@overload
+def flatten(x: NnefGraph, **options: Unpack[Flattening]) -> Graph: ...
 
 
 @_described
@@ -87,25 +127,48 @@ def flatten(
 ) -> Graph | Model:
     """Flattens an input: a `Model` for a model of ONNX, a `Graph` for any other.
 
-    The keyword arguments are the options of the command, of the same names and meanings; one that has no effect on the
-    input is refused with a `ValueError` that says what it is for.
+    A result of this module stands for its input, with the options that it was made with.
 
-    * `lower`: what is expanded: `"custom"` fragments and functions (the default), `"all"`, `"none"`, or names.
-    * `keep`: names of operations that are not expanded.
-    * `set`: values of dimension symbols: `{"S": 5, "T": "2*S+1"}`.
-    * `input_shape`: shapes of inputs: `{"image": [1, 3, "H", "W"]}`.
-    * `bind`: values of inputs, which become constants: numbers, lists, arrays, or paths of `.npy` files.
-    * `fold`, `share`, `drop_bitcasts`: compute what is known, merge what is equal, remove what moves nothing.
-    * `outputs`, `inputs_at`: names of tensors, between which the part of the graph is kept.
-    * `unroll`, `max_trips`, `flat`: loops: unroll them, how far, and refuse those that cannot be unrolled.
-    * `keep_unused`: keep operations that no output needs.
-    * `strict`: only what the standard allows.
-    * `fragments`: files of additional declarations, or names of registries.
-    * `outline`: repeated structure once, as fragments of a graph or functions of a model of ONNX.
-    * `annotate`: types, modules and places as comments in the text of a graph, or types of all values in a model of ONNX.
-    * `provenance`: where nodes come from, in models of ONNX.
-    * `from_`, `production`: the notation of the input, and which part of a model an ONNX text is.
-    * `limits` and `max_…`: limits on the resources; `limits="untrusted"` for inputs from unknown sources.
+    The keyword arguments are the options of the command, of the same names and meanings; one that has no effect on the
+    input is refused with a `ValueError` that says what it is for. Lists are sequences, and what has names a dictionary:
+    `keep=["gelu", "lstm"]`, `set={"S": 5, "T": "2*S+1"}`, `input_shape={"image": [1, 3, "H", "W"]}`, and
+    `bind={"mask": [1, 0], "scale": numpy.ones(3), "rate": pathlib.Path("rate.npy")}`.
+
+    * `lower`: What to expand: custom fragments and functions (default), standard compounds too, nothing, or only the
+      named operations
+    * `keep`: Operations that are not expanded
+    * `set`: Give a dimension symbol a value, as in S=5, or an expression on others, as in T=2*S+1
+    * `input_shape`: Override the shape of a graph input, as in image=1,3,224,224 or tokens=1,S
+    * `bind`: Make a graph input a constant with this value: JSON, as in rate=16000 or mask=[1,0], or a .npy file
+    * `fold`: Compute operations on constants; their results become constants
+    * `share`: Merge equal operations; of equal tensors that the document names, each keeps its operation
+    * `drop_bitcasts`: Remove reshapes and transposes that move nothing in memory, and join chains of others; names of
+      tensors between them are lost
+    * `outputs`: Keep only what these tensors of the flat graph need; they become the outputs
+    * `inputs_at`: Make these tensors of the flat graph inputs, and drop what only they need
+    * `unroll`: Unroll loops and scans
+    * `max_trips`: The maximum number of trips of a loop whose trip count depends on run-time data [default: none]
+    * `flat`: Refuse loops that cannot be unrolled
+    * `keep_unused`: Keep operations that no output needs
+    * `strict`: Accept only what the standard allows: tolerated deviations become errors
+    * `fragments`: A file of additional declarations, which may replace standard ones
+    * `outline`: Write repeated structure once, as fragments of NNEF or functions of a model of ONNX, and calls of them
+    * `annotate`: Write types, shapes, modules and places in the source as a comment beside each statement of NNEF;
+      into a model of ONNX the types and shapes of all values, as far as they follow from its operators
+    * `provenance`: Record the functions that each node of a model of ONNX was copied from, as metadata of the node
+    * `from_`: The notation of the input [default: auto]
+    * `production`: The part of a model that an ONNX text contains [default: model]
+    * `limits`: A set of limits; the other options replace single ones [default: default]
+    * `max_ops`: The maximum number of emitted operations [default: 10000000]
+    * `max_depth`: The maximum depth of nested calls [default: 1048576]
+    * `max_length`: The maximum number of items of an array, and of characters of a string [default: 10000000]
+    * `max_memory`: The maximum memory in use by all that is done with an input [default: 768MiB]
+    * `max_text`: The maximum size of a text [default: 2GiB]
+    * `max_files`: The maximum number of files and folders of a model [default: 200000]
+    * `max_unpacked`: The size that a compressed model may unpack to, whatever its own size [default: 8GiB]
+    * `max_items`: The maximum number of tensor items at a time in an evaluation, 8 bytes each [default: those of
+      max_memory, and of the data]
+    * `max_work`: The maximum number of elementary steps of an evaluation [default: 200000000000]
 
     >>> import nnef_flatten
     >>> text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [8]); y = sigmoid(x) * (2.0 + 1.0); }"
@@ -132,10 +195,10 @@ def load(x: Input, **options: Unpack[Reading]) -> Graph:
     >>> [operation.name for operation in nnef_flatten.load(text.replace("N", "2"))]
     ['external', 'f']
     """
-    parsed = keywords("", options, READING)
-    given = opened(x)
-    native, findings = _refusing(given[2], _native.load, given[0], parsed)
-    return Graph(native, given, parsed, "", findings)
+    given, asked = _given(x, options, READING)
+    parsed = keywords("", asked, READING).unexpanded()
+    notation, native, findings = refusing(_native.load, given[0], parsed)
+    return Graph(native, given, asked, parsed, notation, findings, loaded=True)
 
 
 def check(x: Input, **options: Unpack[Checking]) -> list[Finding]:
@@ -146,8 +209,9 @@ def check(x: Input, **options: Unpack[Checking]) -> list[Finding]:
     >>> [(finding.severity, finding.code, finding.message) for finding in nnef_flatten.check(text)]
     [('warning', 'E0401', 'operation `mystery` is not declared')]
     """
-    parsed = keywords("check", options, (*LANGUAGE, "production"))
-    return read(_refusing("", _native.check, opened(x)[0], parsed))
+    parsed = keywords("check", options, CHECKING)
+    source, parsed = _looked_at(x, options, parsed)
+    return read(refusing(_native.check, source, parsed))
 
 
 def diff(a: Input, b: Input, **options: Unpack[Comparing]) -> Difference:
@@ -157,52 +221,88 @@ def diff(a: Input, b: Input, **options: Unpack[Comparing]) -> Difference:
 
     >>> import nnef_flatten
     >>> text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); t = exp(x); y = leaky_relu(t, alpha = 0.1); }"
-    >>> nnef_flatten.diff(text, text.replace("t", "t")).equal
+    >>> nnef_flatten.diff(text, nnef_flatten.flatten(text)).equal
     True
     >>> for change in nnef_flatten.diff(text, text.replace("0.1", "0.2")):
     ...     print(change.what, change.a.operation, change.part, change.old, change.new)
     attribute leaky_relu alpha 0.1 0.2
     """
     parsed = keywords("diff", options, COMPARING)
-    first, second = opened(a), opened(b)
-    return Difference(*_refusing(first[2] or second[2], _native.diff, first[0], second[0], parsed))
+    both = [_looked_at(x, options, parsed) for x in (a, b)]
+    return Difference(*refusing(_native.diff, *both, parsed))
+
+
+def _looked_at(
+    x: Input, options: Mapping[str, Any], parsed: _native.Keywords
+) -> tuple[_native.Source, _native.Keywords]:
+    """An input that is checked or compared; a result has its options of flattening: it is looked at as it is."""
+    if not isinstance(x, Result):
+        return opened(x)[0], parsed
+    more = {name: value for name, value in options.items() if name in FLATTENING}
+    return x._opened[0], x._as_made(keywords("", merged(x._options, more, FLATTENING), FLATTENING))
 
 
 def run(
-    graph: Graph | Model | Input,
-    inputs: Mapping[str, npt.ArrayLike] | None = None,
+    x: Input,
+    inputs: Mapping[str, npt.ArrayLike] | Sequence[npt.ArrayLike] | npt.ArrayLike | None = None,
     **options: Unpack[Language],
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Evaluates a graph, a model or any input on arrays. Returns the arrays of its outputs.
 
-    A graph or a model is evaluated with the options and the data of the input that it was made of.
+    `inputs` are arrays by name. A single array is that of the only input, and a list has one for each input, in their
+    order. A graph or a model is evaluated with the data of the input that it was made of, and with its options; further
+    ones are added.
 
     >>> import nnef_flatten
     >>> graph = nnef_flatten.flatten("version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = x * x; }")
     >>> nnef_flatten.run(graph, {"x": [1.5, 2.0]})
+    {'y': array([2.25, 4. ], dtype=float32)}
+    >>> nnef_flatten.run(graph, [1.5, 2.0])
     {'y': array([2.25, 4. ], dtype=float32)}
     """
     import io
 
     import numpy as np
 
-    if isinstance(graph, Result):
-        if options:
-            raise TypeError("a graph is evaluated with the options that it was flattened with")
-        source, parsed, output, hint = graph._source, graph._keywords, None, ""
-    else:
-        parsed, output = keywords("run", options, LANGUAGE), "json"
-        source, _, hint = opened(graph)
-    arrays = [(name, array_bytes(value)) for name, value in (inputs or {}).items()]
-    outputs, _ = _refusing(hint, _native.evaluate, source, parsed, arrays, output)
+    is_result = isinstance(x, Result)
+    given, asked = _given(x, options, FLATTENING if is_result else LANGUAGE)
+    # A result has options of flattening.
+    parsed = keywords("", asked, FLATTENING) if is_result else keywords("run", asked, LANGUAGE)
+    bound: Mapping[str, Any] = asked.get("bind") or {}
+    named = _named(inputs, lambda: [name for name in _input_names(x, given, parsed) if name not in bound])
+    arrays = [(name, array_bytes(value)) for name, value in named.items()]
+    outputs, _ = refusing(_native.evaluate, given[0], parsed, arrays, None if is_result else "json")
     return {name: np.load(io.BytesIO(array), allow_pickle=False) for name, array in outputs}
 
 
-def _refusing(hint: str, verb: Callable[..., T], *arguments: object) -> T:
-    """Calls a verb; what it refuses raises an exception of the module."""
-    try:
-        return verb(*arguments)
-    except _native.Refused as refused:
-        raise FlattenError(read(refused.args[0]), hint) from None
-    except ValueError as error:
-        raise ValueError(spelled(str(error))) from None
+def _input_names(x: Input, given: Opened, parsed: _native.Keywords) -> list[str]:
+    if isinstance(x, Result):
+        return x.inputs
+    return refusing(_native.load, given[0], parsed.unexpanded())[1].inputs
+
+
+def _named(inputs: Any, names: Callable[[], list[str]]) -> dict[str, Any]:
+    """Arrays by the names of inputs; those without names get them where there is only one way."""
+    import numpy as np
+
+    if inputs is None:
+        return {}
+    if hasattr(inputs, "items"):
+        return dict(inputs.items())
+    known = names()
+    if isinstance(inputs, (list, tuple)) and all(isinstance(item, np.ndarray) for item in inputs):
+        return _in_order(inputs, known)
+    if not isinstance(inputs, (list, tuple)):
+        return _in_order([inputs], known)
+    if len(known) != 1:
+        return _in_order(inputs, known)
+    if len(inputs) == 1:
+        cure = f"give a dictionary, or numpy.array(...), for {known[0]!r}"
+        raise TypeError(f"a list of one item is an array or has one: {cure}")
+    return {known[0]: inputs}
+
+
+def _in_order(arrays: Sequence[Any], names: list[str]) -> dict[str, Any]:
+    if len(arrays) != len(names):
+        raise TypeError(f"{len(arrays)} arrays for {len(names)} inputs: {', '.join(names)}")
+    return dict(zip(names, arrays))

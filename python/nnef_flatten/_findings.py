@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from . import _native
+from ._options import spelled
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
 
 _MOST_SHOWN = 5
 
@@ -149,21 +155,32 @@ class FlattenError(ValueError):
     ('E0606', 1, 73)
     """
 
-    def __init__(self, findings: list[Finding], note: str = "") -> None:
+    def __init__(self, findings: list[Finding]) -> None:
         self.findings = findings
         errors = [str(finding) for finding in findings if finding.is_error]
         more = len(errors) - _MOST_SHOWN
         shown = errors[:_MOST_SHOWN] + ([f"and {more} more errors"] if more > 0 else [])
-        super().__init__("\n".join(shown + ([note] if note else [])))
+        super().__init__("\n".join(shown))
 
     def __reduce__(self) -> tuple[type[FlattenError], tuple[list[Finding]]]:
         return FlattenError, (self.findings,)
 
 
 def read(lines: str) -> list[Finding]:
-    """Findings of lines of JSON."""
+    """Findings among lines of JSON."""
     if not lines:
         return []
     import json
 
-    return [Finding(json.loads(line)) for line in lines.splitlines()]
+    rows = [json.loads(line) for line in lines.splitlines()]
+    return [Finding(row) for row in rows if row.get("kind") == "finding"]
+
+
+def refusing(verb: Callable[..., T], *arguments: object) -> T:
+    """Calls a verb; what it refuses raises an exception of the module."""
+    try:
+        return verb(*arguments)
+    except _native.Refused as refused:
+        raise FlattenError(read(refused.args[0])) from None
+    except ValueError as error:
+        raise ValueError(spelled(str(error))) from None

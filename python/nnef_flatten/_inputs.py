@@ -9,35 +9,49 @@ from . import _native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
-# An input, what it came from (kept so that graphs of `nnef` keep their data), and a hint for messages.
-Opened = tuple[_native.Source, object, str]
+    class NnefGraph(Protocol):
+        """An `nnef.Graph`: that package tells no types."""
+
+        name: str
+        inputs: list[str]
+        outputs: list[str]
+        operations: list[Any]
+        tensors: dict[str, Any]
+
+# An input, and what it came from, which is kept so that graphs of `nnef` keep their data.
+Opened = tuple[_native.Source, object]
+# A longer text is not the name of a file.
+_LONGEST_NAME = 1000
 
 
 def opened(x: Any) -> Opened:
     """The source that an object stands for."""
     if isinstance(x, str):
-        return _native.Source.memory("<text>", x.encode("utf-8", "surrogatepass")), None, _hint(x)
+        _refuse_name(x)
+        return _native.Source.memory("<text>", x.encode("utf-8", "surrogatepass")), None
     if isinstance(x, (bytes, bytearray, memoryview)):
-        return _native.Source.memory("<bytes>", bytes(x)), None, ""
+        return _native.Source.memory("<bytes>", bytes(x)), None
     if isinstance(x, os.PathLike):
-        return _native.Source.path(os.fsdecode(x)), None, ""
+        return _native.Source.path(os.fsdecode(x)), None
     if hasattr(x, "SerializeToString") and hasattr(x, "opset_import"):
-        return _native.Source.memory("<model>", x.SerializeToString()), None, ""
+        return _native.Source.memory("<model>", x.SerializeToString()), None
     # If the package was not imported, the object is not one of its graphs.
     nnef = sys.modules.get("nnef")
     if nnef is not None and isinstance(x, nnef.Graph):
-        return _native.Source.memory("<graph>", _packed(x, nnef)), x, ""
-    kinds = "a text (str), a path (os.PathLike), bytes, an onnx.ModelProto or an nnef.Graph"
+        return _native.Source.memory("<graph>", _packed(x, nnef)), x
+    kinds = "a text (str), a path (os.PathLike), bytes, an onnx.ModelProto, an nnef.Graph or a result of this module"
     raise TypeError(f"expected {kinds}, not {type(x).__name__}")
 
 
-def _hint(text: str) -> str:
-    """What was probably meant by a text that is the name of a file."""
-    if len(text) < 1000 and "\n" not in text and os.path.exists(text):
-        return f"note: a str is the text of an input; for the file, give pathlib.Path({text!r})"
-    return ""
+def _refuse_name(text: str) -> None:
+    """Refuses the name of a file, which is not the text of an input."""
+    if len(text) > _LONGEST_NAME or "\n" in text:
+        return
+    if text.lower().endswith(tuple(_native.ENDINGS)) or (text and os.path.exists(text)):
+        cure = f"for the file, give pathlib.Path({text!r})"
+        raise ValueError(f"{text!r} is the name of a file, and a str is the text of an input; {cure}")
 
 
 def _packed(graph: Any, nnef: Any) -> bytes:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
     Extent = int | str
     Notation = Literal["nnef", "nnef-draft", "loops", "onnx", "onnxtxt", "pnnx", "ncnn"]
+    # Output notations that are texts; the other one is protobuf.
+    Text = Literal[
+        "nnef", "nnef-draft", "json", "nnef-json", "onnxtxt", "pnnx", "dot", "svg", "html"
+    ]
 
     class Limits(TypedDict, total=False):
         """Limits on the resources for an input."""
@@ -33,10 +37,9 @@ if TYPE_CHECKING:
         max_items: int | None
         max_work: int | None
 
-    class Reading(Limits, total=False):
-        """How an input is read."""
+    class Common(Limits, total=False):
+        """How an input is read, but its notation."""
 
-        from_: Notation | None
         set: Mapping[str, Extent] | None
         input_shape: Mapping[str, Sequence[Extent]] | None
         bind: Mapping[str, npt.ArrayLike | os.PathLike[str]] | None
@@ -46,6 +49,11 @@ if TYPE_CHECKING:
         unroll: bool
         max_trips: int | None
         flat: bool
+
+    class Reading(Common, total=False):
+        """How an input is read."""
+
+        from_: Notation | None
 
     class Language(Reading, total=False):
         """How an input is read and expanded."""
@@ -68,6 +76,26 @@ if TYPE_CHECKING:
         """Options of `check`."""
 
         production: Literal["model", "graph", "function", "node"] | None
+
+    class Passes(Common, total=False):
+        """Options of `flatten`, but the notation of the input."""
+
+        lower: str | Sequence[str] | None
+        keep: str | Sequence[str]
+        fold: bool
+        share: bool
+        drop_bitcasts: bool
+        outputs: str | Sequence[str]
+        inputs_at: str | Sequence[str]
+        outline: bool
+        annotate: bool
+        provenance: bool
+        production: Literal["model", "graph", "function", "node"] | None
+
+    class Flattening(Passes, total=False):
+        """Options of `flatten`."""
+
+        from_: Notation | None
 
 
 LIMITS = (
@@ -96,7 +124,21 @@ READING = (
     *LIMITS,
 )
 LANGUAGE = (*READING, "lower", "keep")
+CHECKING = (*LANGUAGE, "production")
 COMPARING = ("from_", "strict", "fragments", "lower", "keep", "values", "renamed", *LIMITS)
+FLATTENING = (
+    *CHECKING,
+    "fold",
+    "share",
+    "drop_bitcasts",
+    "outputs",
+    "inputs_at",
+    "outline",
+    "annotate",
+    "provenance",
+)
+# Where the result of flattening goes, and what it is compared with.
+SAVING = (*FLATTENING, "output", "to", "verify", "inputs", "seed")
 
 # Lists that are one word; the others are words for each item.
 _JOINED = ("lower",)
@@ -125,13 +167,22 @@ def keywords(verb: str, options: Mapping[str, Any], known: Sequence[str]) -> _na
         elif value is True:
             words.append(option)
         elif hasattr(value, "items"):
-            words += [f"{option}={key}={_text(item)}" for key, item in value.items()]
+            words += [f"{option}={key}={_text(name, item)}" for key, item in value.items()]
         elif isinstance(value, (str, int, float, os.PathLike)) or name in _JOINED:
-            words.append(f"{option}={_text(value)}")
+            words.append(f"{option}={_text(name, value)}")
         else:
-            words += [f"{option}={_text(item)}" for item in value]
+            words += [f"{option}={_text(name, item)}" for item in value]
     parsed = _parsed(tuple(words))
     return parsed.binding(bound) if bound else parsed
+
+
+def merged(options: Mapping[str, Any], more: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+    """The options of a result that a verb has, and further ones, which precede; names keep their values otherwise."""
+    both = {name: value for name, value in options.items() if name in known}
+    for name, value in more.items():
+        before: Any = both.get(name)
+        both[name] = {**before, **value} if hasattr(before, "items") and hasattr(value, "items") else value
+    return both
 
 
 def _parsed(words: tuple[str, ...]) -> _native.Keywords:
@@ -147,14 +198,17 @@ def _parsed(words: tuple[str, ...]) -> _native.Keywords:
     return parsed
 
 
-def _text(value: Any) -> str:
+def _text(option: str, value: Any) -> str:
     """A value as a part of a word."""
     if isinstance(value, os.PathLike):
         return os.fsdecode(value)
+    if value is None or isinstance(value, bool):
+        cure = "; an extent that is not known has a name, such as 'N'" if option in ("set", "input_shape") else ""
+        raise TypeError(f"{option}: {value} is no value here{cure}")
     if isinstance(value, (str, int, float)):
         return str(value)
     if hasattr(value, "__iter__"):
-        return ",".join(_text(item) for item in value)
+        return ",".join(_text(option, item) for item in value)
     # Integers of numpy.
     return str(value)
 
@@ -182,4 +236,8 @@ def spelled(message: str) -> str:
     """A message of the command with options as keyword arguments."""
     import re
 
-    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda found: "from_" if found[1] == "from" else found[1].replace("-", "_"), message)
+    return re.sub(
+        r"--([a-z]+(?:-[a-z]+)*)",
+        lambda found: "from_" if found[1] == "from" else found[1].replace("-", "_"),
+        message,
+    )

@@ -1,7 +1,7 @@
 //! Flat graphs, which Python looks into operation by operation.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use nnef_flatten::graph::TensorId;
 use nnef_flatten::input::Refusal;
@@ -11,9 +11,12 @@ use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::refusal::work;
 use crate::values::Objects;
 use crate::verbs::text;
+use crate::work::{Length, work};
+
+/// The most operations of a graph that is written in less time than a thread takes.
+const SHORT: usize = 100;
 
 /// Where a tensor is: its number, the operation that produces it, and those that use it.
 struct Entry {
@@ -25,8 +28,8 @@ struct Entry {
 /// A flat graph.
 #[pyclass(frozen, module = "nnef_flatten._native")]
 pub(crate) struct Graph {
-    graph: nnef_flatten::Graph,
-    sources: Sources,
+    graph: Arc<nnef_flatten::Graph>,
+    sources: Arc<Sources>,
     /// The tensors by name, once they are asked for.
     index: OnceLock<HashMap<String, Entry>>,
 }
@@ -36,7 +39,7 @@ type Place = (String, u32, u32);
 
 impl Graph {
     pub(crate) fn new(graph: nnef_flatten::Graph, sources: Sources) -> Self {
-        Graph { graph, sources, index: OnceLock::new() }
+        Graph { graph: Arc::new(graph), sources: Arc::new(sources), index: OnceLock::new() }
     }
 
     fn index(&self) -> &HashMap<String, Entry> {
@@ -70,6 +73,27 @@ impl Graph {
 
     fn entry(&self, name: &str) -> PyResult<&Entry> {
         self.index().get(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+    }
+}
+
+/// A graph in a notation; none if it has too many operations for a picture.
+fn written(graph: &nnef_flatten::Graph, sources: &Sources, to: &str) -> Result<Option<Vec<u8>>, Refusal> {
+    let mut out = Vec::new();
+    let written = match to {
+        "nnef" => graph.write_nnef(&mut out),
+        "json" => graph.write_json(&mut out),
+        _ => {
+            let Some(picture) = Picture::new(graph, sources) else { return Ok(None) };
+            match to {
+                "dot" => picture.write_dot(&mut out),
+                "svg" => picture.write_svg(&mut out),
+                _ => picture.write_html(&mut out),
+            }
+        }
+    };
+    match written {
+        Ok(()) => Ok(Some(out)),
+        Err(error) => Err(Refusal::Io { name: "the output".to_owned(), error }),
     }
 }
 
@@ -164,25 +188,9 @@ impl Graph {
 
     /// The graph in a notation that needs nothing but the graph: `nnef`, `json`, `dot`, `svg` or `html`.
     fn write<'py>(&self, py: Python<'py>, to: &str) -> PyResult<Bound<'py, PyString>> {
-        let bytes = work(py, || {
-            let mut out = Vec::new();
-            let written = match to {
-                "nnef" => self.graph.write_nnef(&mut out),
-                "json" => self.graph.write_json(&mut out),
-                _ => {
-                    let Some(picture) = Picture::new(&self.graph, &self.sources) else { return Ok(None) };
-                    match to {
-                        "dot" => picture.write_dot(&mut out),
-                        "svg" => picture.write_svg(&mut out),
-                        _ => picture.write_html(&mut out),
-                    }
-                }
-            };
-            match written {
-                Ok(()) => Ok(Some(out)),
-                Err(error) => Err(Refusal::Io { name: "the output".to_owned(), error }),
-            }
-        })?;
+        let (graph, sources, to) = (Arc::clone(&self.graph), Arc::clone(&self.sources), to.to_owned());
+        let length = if graph.operations().len() > SHORT { Length::Any } else { Length::Short };
+        let bytes = work(py, length, move || written(&graph, &sources, &to))?;
         let bytes = bytes.ok_or_else(|| PyValueError::new_err("the graph has too many operations for a picture"))?;
         Ok(text(py, &bytes))
     }

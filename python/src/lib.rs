@@ -9,6 +9,7 @@ mod refusal;
 mod source;
 mod values;
 mod verbs;
+mod work;
 
 use pyo3::prelude::*;
 
@@ -22,7 +23,7 @@ mod _native {
     #[pymodule_export]
     use super::source::{Keywords, Source};
     #[pymodule_export]
-    use super::verbs::{check, convert, diff, evaluate, flatten, load};
+    use super::verbs::{check, convert, diff, evaluate, flatten, load, statistics, write};
     use super::*;
 
     #[pymodule_init]
@@ -30,6 +31,7 @@ mod _native {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         // In the order of the table, for the types of arguments.
         let notations: Vec<&str> = nnef_flatten::write::NOTATIONS.iter().map(|notation| notation.name).collect();
-        module.add("NOTATIONS", notations)
+        module.add("NOTATIONS", notations)?;
+        module.add("ENDINGS", nnef_flatten::cli::endings().collect::<Vec<_>>())
     }
 }

@@ -1,13 +1,13 @@
 //! How work ends that has no result: as exceptions.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use nnef_flatten::Diagnostics;
 use nnef_flatten::input::{Findings, Refusal};
 use nnef_flatten::source::Sources;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+
+use crate::work::{Length, work};
 
 create_exception!(_native, Refused, PyValueError, "An input is refused; the argument is the findings as JSON.");
 
@@ -31,7 +31,7 @@ pub(crate) fn told(findings: Findings) -> (String, Sources) {
 }
 
 /// The exception of a refusal.
-fn exception(refusal: Refusal) -> PyErr {
+pub(crate) fn exception(refusal: Refusal) -> PyErr {
     match refusal {
         Refusal::Found(findings) => Refused::new_err(told(*findings).0),
         Refusal::Io { name, error } => match error.raw_os_error() {
@@ -47,22 +47,14 @@ fn exception(refusal: Refusal) -> PyErr {
     }
 }
 
-/// Does work without the interpreter's lock. A panic, which is a mistake in this program, becomes a `RuntimeError`.
-pub(crate) fn work<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Refusal> + Send) -> PyResult<T> {
-    let done = py.detach(|| catch_unwind(AssertUnwindSafe(work)));
-    match done {
-        Ok(result) => result.map_err(exception),
-        Err(payload) => {
-            let told = payload.downcast_ref::<&str>().copied();
-            let told = told.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("unknown");
-            Err(PyRuntimeError::new_err(format!("internal error, please report it: {told}")))
-        }
-    }
+/// Messages of what was written, as the argument of the exception of a refusal.
+pub(crate) fn refused(lines: String) -> PyErr {
+    Refused::new_err(lines)
 }
 
 /// Panics, so that tests can see what becomes of it.
 #[expect(clippy::panic, reason = "it is what this is for")]
 #[pyfunction(name = "_panic")]
 pub(crate) fn panic(py: Python<'_>) -> PyResult<()> {
-    work(py, || std::panic::panic_any("a test of panics"))
+    work(py, Length::Short, || std::panic::panic_any("a test of panics"))
 }

@@ -10,6 +10,12 @@ use nnef_flatten::tensor::Tensor;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+
+use crate::work::Length;
+
+/// The most bytes of an input that mostly takes less time than a thread.
+const SHORT: usize = 32 << 10;
 
 enum Place {
     Path(PathBuf),
@@ -28,27 +34,48 @@ impl AsRef<[u8]> for SharedBytes {
 
 /// An input: a path, or bytes under a name for messages.
 #[pyclass(frozen, module = "nnef_flatten._native")]
-pub(crate) struct Source(Place);
+#[derive(Clone)]
+pub(crate) struct Source(Arc<Place>);
 
 #[pymethods]
 impl Source {
     /// A file, a folder or an archive.
     #[staticmethod]
     fn path(path: PathBuf) -> Self {
-        Source(Place::Path(path))
+        Source(Arc::new(Place::Path(path)))
     }
 
     /// Bytes under a name for messages.
     #[staticmethod]
     fn memory(name: String, data: PyBackedBytes) -> Self {
-        Source(Place::Memory(name, SharedBytes(Arc::new(data))))
+        Source(Arc::new(Place::Memory(name, SharedBytes(Arc::new(data)))))
+    }
+
+    /// For `pickle`: paths stay paths.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let (py, kind) = (slf.py(), slf.get_type());
+        Ok(match &*slf.get().0 {
+            Place::Path(path) => (kind.getattr("path")?, (path.clone(),).into_pyobject(py)?.into_any()),
+            Place::Memory(name, data) => {
+                let data = PyBytes::new(py, data.as_ref());
+                (kind.getattr("memory")?, (name, data).into_pyobject(py)?.into_any())
+            }
+        })
     }
 }
 
 impl Source {
+    /// How long reading it takes.
+    pub(crate) fn length(&self) -> Length {
+        match &*self.0 {
+            Place::Memory(_, data) if data.as_ref().len() <= SHORT => Length::Short,
+            _ => Length::Any,
+        }
+    }
+
     /// The input, to be opened once.
     pub(crate) fn given(&self) -> Given<'_> {
-        match &self.0 {
+        match &*self.0 {
             Place::Path(path) => Given::from(path.as_path()),
             Place::Memory(name, data) => Given::owned_by(name, data.clone()),
         }
@@ -57,23 +84,36 @@ impl Source {
 
 /// The options of a verb, as words of the command line.
 #[pyclass(frozen, module = "nnef_flatten._native")]
-pub(crate) struct Keywords(pub(crate) cli::Keywords);
+#[derive(Clone)]
+pub(crate) struct Keywords(pub(crate) Arc<cli::Keywords>);
 
 #[pymethods]
 impl Keywords {
     #[new]
     fn new(words: Vec<OsString>) -> PyResult<Self> {
-        cli::Keywords::new(&words).map(Keywords).map_err(PyValueError::new_err)
+        cli::Keywords::new(&words).map(Arc::new).map(Keywords).map_err(PyValueError::new_err)
     }
 
     /// The same options, with values of inputs as arrays in the format `.npy`.
     fn binding(&self, values: Vec<(String, Vec<u8>)>) -> PyResult<Self> {
-        let mut keywords = self.0.clone();
+        let mut keywords = cli::Keywords::clone(&self.0);
         for (name, array) in values {
             let value = Tensor::from_typed_npy(&array);
             let value = value.map_err(|error| PyValueError::new_err(format!("bind of `{name}`: {error}")))?;
             keywords.bind(&name, value);
         }
-        Ok(Keywords(keywords))
+        Ok(Keywords(Arc::new(keywords)))
+    }
+
+    /// The same options, for the graph as it is written.
+    fn unexpanded(&self) -> Self {
+        Keywords(Arc::new(cli::Keywords::clone(&self.0).unexpanded()))
+    }
+}
+
+impl Keywords {
+    /// How long it takes to read an input with these options.
+    pub(crate) fn length(&self, source: &Source) -> Length {
+        if self.0.computes() { Length::Any } else { source.length() }
     }
 }

@@ -2,12 +2,14 @@
 
 use nnef_flatten::input::Refusal;
 use nnef_flatten::source::Sources;
+use nnef_flatten::write::Notation;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::graph::Graph;
-use crate::refusal::{told, work};
+use crate::refusal::{refused, told};
 use crate::source::{Keywords, Source};
+use crate::work::{Length, work};
 
 /// What becomes of an input.
 enum Flat {
@@ -22,7 +24,8 @@ pub(crate) fn flatten<'py>(
     source: &Source,
     keywords: &Keywords,
 ) -> PyResult<(&'static str, Bound<'py, PyAny>, String)> {
-    let (notation, flat, told) = work(py, || {
+    let (length, source, keywords) = (keywords.length(source), source.clone(), keywords.clone());
+    let (notation, flat, told) = work(py, length, move || {
         let input = keywords.0.open(source.given(), None)?;
         let notation = input.notation();
         if input.is_edited() {
@@ -41,38 +44,70 @@ pub(crate) fn flatten<'py>(
     Ok((notation, flat, told))
 }
 
-/// Reads an input as the graph that is written in it: nothing is expanded. Returns the graph and the findings.
+/// Reads an input as a graph, with options that expand nothing. Returns its notation, the graph and the findings.
 #[pyfunction]
-pub(crate) fn load(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyResult<(Graph, String)> {
-    let (graph, findings) = work(py, || keywords.0.clone().unexpanded().open(source.given(), Some("json"))?.flatten())?;
+pub(crate) fn load(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyResult<(&'static str, Graph, String)> {
+    let (length, source, keywords) = (keywords.length(source), source.clone(), keywords.clone());
+    let (notation, graph, findings) = work(py, length, move || {
+        let input = keywords.0.open(source.given(), Some("json"))?;
+        let notation = input.notation();
+        input.flatten().map(|(graph, findings)| (notation, graph, findings))
+    })?;
     let (told, sources) = told(findings);
-    Ok((Graph::new(graph, sources), told))
+    Ok((notation, Graph::new(graph, sources), told))
 }
 
 /// Checks an input completely. Returns the findings.
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyResult<String> {
-    let findings = work(py, || match keywords.0.open(source.given(), Some("")).and_then(|input| input.check()) {
-        Err(Refusal::Found(findings)) => Ok(*findings),
-        findings => findings,
-    })?;
+    let (length, source, keywords) = (keywords.length(source), source.clone(), keywords.clone());
+    let findings =
+        work(py, length, move || match keywords.0.open_to_look(source.given()).and_then(|input| input.check()) {
+            Err(Refusal::Found(findings)) => Ok(*findings),
+            findings => findings,
+        })?;
     Ok(told(findings).0)
 }
 
-/// Flattens an input and writes it in an output notation. Returns the bytes and the findings.
+/// Flattens an input and writes it in an output notation. Returns the text or the bytes, and the findings.
 #[pyfunction]
 pub(crate) fn convert<'py>(
     py: Python<'py>,
     source: &Source,
     keywords: &Keywords,
-    to: &str,
-) -> PyResult<(Bound<'py, PyBytes>, String)> {
-    let (bytes, findings) = work(py, || {
+    to: String,
+) -> PyResult<(Bound<'py, PyAny>, String)> {
+    let is_binary = Notation::named(&to).is_some_and(Notation::is_binary);
+    let (length, source, keywords) = (keywords.length(source), source.clone(), keywords.clone());
+    let (bytes, findings) = work(py, length, move || {
         let mut bytes = Vec::new();
-        let findings = keywords.0.open(source.given(), Some(to))?.print(to, &mut bytes)?;
+        let findings = keywords.0.open(source.given(), Some(&to))?.print(&to, &mut bytes)?;
         Ok((bytes, findings))
     })?;
-    Ok((PyBytes::new(py, &bytes), told(findings).0))
+    let made = if is_binary { PyBytes::new(py, &bytes).into_any() } else { text(py, &bytes).into_any() };
+    Ok((made, told(findings).0))
+}
+
+/// The statistics of the flat graph of an input, as JSON.
+#[pyfunction]
+pub(crate) fn statistics<'py>(py: Python<'py>, source: &Source, keywords: &Keywords) -> PyResult<Bound<'py, PyString>> {
+    let (source, keywords) = (source.clone(), keywords.clone());
+    let bytes = work(py, Length::Any, move || {
+        let mut bytes = Vec::new();
+        keywords.0.open(source.given(), None)?.statistics(&mut bytes)?;
+        Ok(bytes)
+    })?;
+    Ok(text(py, &bytes))
+}
+
+/// Flattens an input and writes the result to the path of the options, as the command does. Returns what the options ask to
+/// be told, and the findings, as lines of JSON.
+#[pyfunction]
+pub(crate) fn write(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyResult<String> {
+    let (source, keywords) = (source.clone(), keywords.clone());
+    let saved = work(py, Length::Any, move || keywords.0.save(source.given()))?;
+    let messages = String::from_utf8_lossy(&saved.messages).into_owned();
+    if saved.accepted { Ok(messages) } else { Err(refused(messages)) }
 }
 
 /// Arrays by name, in the format `.npy`.
@@ -86,23 +121,29 @@ pub(crate) fn evaluate<'py>(
     source: &Source,
     keywords: &Keywords,
     inputs: Vec<(String, Vec<u8>)>,
-    output: Option<&str>,
+    output: Option<String>,
 ) -> PyResult<(Arrays<'py>, String)> {
-    let (outputs, findings) = work(py, || keywords.0.open(source.given(), output)?.evaluate_arrays(&inputs))?;
+    let (source, keywords) = (source.clone(), keywords.clone());
+    let (outputs, findings) =
+        work(py, Length::Any, move || keywords.0.open(source.given(), output.as_deref())?.evaluate_arrays(&inputs))?;
     let outputs = outputs.into_iter().map(|(name, array)| (name, PyBytes::new(py, &array))).collect();
     Ok((outputs, told(findings).0))
 }
 
-/// Compares two inputs. Returns the changes as lines of JSON and as text, and the findings about both.
+/// Compares two inputs, each with its options; others say what is told. Returns the changes as lines of JSON and as text, and
+/// the findings about both.
 #[pyfunction]
 pub(crate) fn diff<'py>(
     py: Python<'py>,
-    a: &Source,
-    b: &Source,
+    a: (Bound<'py, Source>, Bound<'py, Keywords>),
+    b: (Bound<'py, Source>, Bound<'py, Keywords>),
     keywords: &Keywords,
 ) -> PyResult<(Bound<'py, PyString>, String, String)> {
-    let (objects, shown, findings) = work(py, || {
-        let (difference, findings) = keywords.0.diff([a.given(), b.given()])?;
+    let [a, b] = [a, b].map(|(source, keywords)| (source.get().clone(), keywords.get().clone()));
+    let keywords = keywords.clone();
+    let (objects, shown, findings) = work(py, Length::Any, move || {
+        let inputs = [&a, &b].map(|(source, keywords)| (source.given(), &*keywords.0));
+        let (difference, findings) = keywords.0.diff(inputs)?;
         let mut objects = Vec::new();
         // A vector in memory takes all bytes.
         let _ = difference.write_json(&mut objects);

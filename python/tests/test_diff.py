@@ -40,6 +40,6 @@ def test_notations_are_translated():
 
 def test_options_are_those_of_the_command():
     with pytest.raises(TypeError):
-        diff(TEXT, TEXT, unroll=True)
+        diff(TEXT, TEXT, unroll=True)  # type: ignore[call-arg]
     with pytest.raises(nnef_flatten.FlattenError):
         diff(TEXT, TEXT.replace("exp", "mystery"), strict=True)

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-MODULES = ["nnef_flatten", "nnef_flatten._api", "nnef_flatten._findings", "nnef_flatten._graph"]
+MODULES = ["nnef_flatten", "nnef_flatten._api", "nnef_flatten._findings", "nnef_flatten._graph", "nnef_flatten._result"]
 
 
 # Of the module that is installed, not of this folder: pytest would take the latter.

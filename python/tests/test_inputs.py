@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import tarfile
+from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,22 +94,43 @@ def test_results_have_every_form(examples: Path) -> None:
     assert graph.to_text().startswith("#") or "version 1.0" in graph.to_text()
     assert json.loads(graph.to_json())["name"] == graph.name
     assert graph.to_html().lstrip().lower().startswith("<!doctype html>")
-    assert "<svg" in graph.to_svg() and "<svg" in graph._repr_html_()
+    assert "<svg" in graph.to_svg()
     assert graph.to_dot().startswith("digraph")
-    assert graph.to_bytes() and graph.convert("onnxtxt").startswith(b"<")
+    assert graph.to_bytes() and graph.convert("onnxtxt").startswith("<")
     text = '<ir_version: 10, opset_import: ["" : 21]> g (float[2] x) => (float[2] y) { y = Relu (x) }'
     model = nnef_flatten.flatten(text)
     assert json.loads(model.to_json())["inputs"] == model.graph.inputs
-    assert "<svg" in model._repr_html_() and "graph" in model.convert("nnef").decode()
+    assert "graph" in model.convert("nnef") and isinstance(model.convert("onnx"), bytes)
 
 
-def test_a_path_given_as_a_text_is_explained(examples: Path) -> None:
-    with pytest.raises(FlattenError, match="pathlib.Path"):
-        nnef_flatten.flatten(str(examples / "repeat.nnef"))
+def test_notebooks_show_the_page_in_a_frame(examples: Path) -> None:
+    for name in ("moments.nnef", "onnx/heads.onnxtxt"):
+        result = nnef_flatten.flatten(examples / name)
+        found: list[tuple[str, dict[str, str | None]]] = []
+        parser = HTMLParser()
+        parser.handle_starttag = lambda tag, attributes: found.append((tag, dict(attributes)))  # type: ignore[method-assign]
+        parser.feed(result._repr_html_())
+        [(tag, attributes)] = found
+        assert tag == "iframe" and attributes["srcdoc"] == result.graph.to_html()
+        assert "height: 32em" in (attributes["style"] or "")
+
+
+def test_names_of_files_are_no_texts(examples: Path, tmp_path: Path) -> None:
+    """Those of files that there are, and those that look so; verbs of all kinds say what to give."""
+    (tmp_path / "anything").write_text(RELU)
+    names = ["model.onnx", "MISSING.NNEF", "a/b.pnnx.param", "net.tgz", str(examples / "model"), str(tmp_path / "anything")]
+    for name in names:
+        for verb in (nnef_flatten.flatten, nnef_flatten.load, nnef_flatten.check, nnef_flatten.run):
+            with pytest.raises(ValueError, match="pathlib.Path"):
+                verb(name)
+        with pytest.raises(ValueError, match="pathlib.Path"):
+            nnef_flatten.diff(RELU, name)
+    assert nnef_flatten.flatten("# of graph.nnef\n" + RELU + "# graph.nnef")
 
 
 def test_other_objects_are_refused() -> None:
-    for x in (5, None, ["a"], object()):
+    others: list[Any] = [5, None, ["a"], object()]
+    for x in others:
         with pytest.raises(TypeError, match="expected a text"):
             nnef_flatten.flatten(x)
 

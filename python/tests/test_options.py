@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
 import re
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 import nnef_flatten
 from conftest import EXAMPLES, run_command
-from nnef_flatten import FlattenError
+from nnef_flatten import FlattenError, _native, _options
 
 # Options of the command about files, streams and messages, which the module has in other ways.
 ELSEWHERE = {
@@ -87,6 +88,23 @@ def test_every_option_of_flattening_is_a_keyword() -> None:
     assert {option.replace("-", "_") for option in options} == {name.rstrip("_") for name in keywords}
 
 
+def test_help_has_all_options_with_their_meanings() -> None:
+    text = pydoc.plain(pydoc.render_doc(nnef_flatten.flatten))
+    told = dict(re.findall(r"^ *\* `(\w+)`: (.+)$", text, re.MULTILINE))
+    assert list(told) == list(inspect.signature(nnef_flatten.flatten).parameters)[1:]
+    assert "image=1,3,224,224" in told["input_shape"] and not any("--" in meaning for meaning in told.values())
+
+
+def test_the_types_of_options_are_those_of_the_signature() -> None:
+    """The dictionaries of types are only there for checkers, which do not compare them with the code."""
+    code = Path(_options.__file__).read_text()
+    declared = set(re.findall(r"^        (\w+): ", code.split("LIMITS = ")[0], re.MULTILINE))
+    keywords = set(inspect.signature(nnef_flatten.flatten).parameters) - {"x"}
+    assert set(_options.FLATTENING) == keywords == declared - {"values", "renamed"}
+    [texts] = re.findall(r"Text = Literal\[(.*?)\]", code, re.DOTALL)
+    assert set(re.findall(r'"(.+?)"', texts)) == set(_native.NOTATIONS) - {"onnx"}
+
+
 def test_refusals_name_keywords() -> None:
     text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(x); }"
     with pytest.raises(ValueError, match="^provenance does not apply to documents of NNEF 1.0") as raised:
@@ -94,6 +112,9 @@ def test_refusals_name_keywords() -> None:
     assert not isinstance(raised.value, FlattenError)
     with pytest.raises(ValueError, match="input_shape"):
         nnef_flatten.flatten(text, input_shape={"x": ["-"]})
+    for options in ({"input_shape": {"x": [None, 3]}}, {"set": {"S": None}}, {"keep": [None]}, {"set": {"S": True}}):
+        with pytest.raises(TypeError, match="no value here"):
+            nnef_flatten.flatten(text, **options)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="unexpected keyword"):
         nnef_flatten.check(text, fold=True)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="unexpected keyword"):
@@ -104,7 +125,7 @@ def test_outputs_refuse_options_that_do_not_apply(examples: Path) -> None:
     model = nnef_flatten.flatten(examples / "onnx/heads.onnxtxt", annotate=True)
     assert model.to_bytes()
     known = nnef_flatten.flatten(examples / "onnx/heads.onnxtxt", annotate=True, set={"batch": 4})
-    assert b"  # " in known.convert("nnef")
+    assert "  # " in known.convert("nnef")
     with pytest.raises(ValueError, match="annotate does not apply"):
         model.convert("json")
     with pytest.raises(ValueError, match="no output notation|does not apply"):

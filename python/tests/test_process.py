@@ -43,6 +43,68 @@ def test_other_threads_go_on_while_an_input_is_flattened() -> None:
     assert longest < (end - start) / 2, (longest, end - start)
 
 
+# What is expanded without end, and emits nothing.
+ENDLESS = """version 1.0; extension KHR_enable_fragment_definitions KHR_enable_operator_expressions;
+fragment count( n: integer ) -> ( k: integer ) { k = 0 if n == 0 else count(n - 1) + count(n - 1); }
+graph G( x ) -> ( y ) { x = external(shape = [4]); y = mul(x, scalar(count(40))); }"""
+
+
+def many(count: int) -> str:
+    """A text with many operations."""
+    steps = " ".join(f"y{i + 1} = add(y{i}, mul(x, {i}.5));" for i in range(count))
+    return f"version 1.0; graph G( x ) -> ( y{count} ) {{ x = external(shape = [4]); y0 = relu(x); {steps} }}"
+
+
+# A single operation that takes seconds.
+PRODUCT = """version 1.0; graph G( a, b ) -> ( y ) {
+a = external(shape = [3000, 3000]); b = external(shape = [3000, 3000]); y = matmul(a, b); }"""
+# What is made before, and what is interrupted.
+LONG_WORK = {
+    "a text": ("text = many(200000)", "nnef_flatten.flatten(text)"),
+    "a small text that does much": ("text = ENDLESS", "nnef_flatten.flatten(text, max_ops=10**9)"),
+    "a check": ("text = many(200000)", "nnef_flatten.check(text)"),
+    "a comparison": ("text = many(100000)", "nnef_flatten.diff(text, text)"),
+    "one operation": ("a = numpy.ones((3000, 3000), numpy.float32)", "nnef_flatten.run(PRODUCT, [a, a])"),
+    "a picture": ("graph = nnef_flatten.flatten(many(20000))", "graph.to_html()"),
+    "a file": ("graph = nnef_flatten.flatten(many(50000))", "graph.save(sys.argv[1] + '/flat.onnx', verify=True)"),
+}
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy
+import nnef_flatten
+sys.path.insert(0, {folder!r})
+from test_process import ENDLESS, PRODUCT, many
+{before}
+asked = []
+def ask():
+    time.sleep(0.2)
+    asked.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=ask).start()
+try:
+    {call}
+except KeyboardInterrupt:
+    print(time.perf_counter() - asked[0])
+# The module goes on.
+assert len(nnef_flatten.flatten(PRODUCT)) == 3
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+@pytest.mark.parametrize("what", LONG_WORK)
+def test_an_interrupt_ends_long_work(what: str, tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    before, call = LONG_WORK[what]
+    code = INTERRUPTED.format(folder=str(Path(__file__).parent), before=before, call=call)
+    words = [sys.executable, "-c", code, str(tmp_path)]
+    # A shell has what runs in the background ignore the signal, which stays so.
+    restored = dict(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, **restored)  # type: ignore[call-overload]
+    assert done.returncode == 0 and done.stdout, (done.stdout, done.stderr)
+    assert float(done.stdout) < 0.2
+    assert not list(tmp_path.iterdir())
+
+
 def test_threads_get_equal_results(examples: Path) -> None:
     path = examples / "transformer.nnef"
     wanted = nnef_flatten.flatten(path).to_text()

@@ -12,11 +12,13 @@ use super::outcome::{Failure, RunResult, Status};
 use super::progress::Watch;
 use super::report::Reporter;
 use super::{
-    check, complete, completions, diff, explain, expr, flatten, fmt, interrupt, layout, man, options, run, usage,
+    check, complete, completions, diff, explain, expr, flatten, fmt, interrupt, layout, man, options, process, run,
+    usage,
 };
 
 /// Runs the command on the arguments of the process.
 pub fn main() -> ExitCode {
+    process::begin();
     std::panic::set_hook(Box::new(|panic| {
         let _ = writeln!(std::io::stderr(), "nnef-flatten: internal error, please report it: {panic}");
         std::process::exit(Status::Failed as i32);

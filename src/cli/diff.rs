@@ -14,7 +14,7 @@ use super::args::{self, Language, MessageFormat};
 use super::inputs::NotationInput;
 use super::outcome::{Failure, RunResult, Status};
 use super::report::Reporter;
-use super::{inputs, io};
+use super::{inputs, io, process};
 
 /// Compares two inputs, and writes the changes to standard output.
 pub(crate) fn run(
@@ -45,8 +45,7 @@ pub(crate) fn run(
     }
     tell(&difference, limit, reporter)?;
     let status = if difference.is_equal() { Status::Done } else { Status::Refused };
-    // The process ends here, so freeing large graphs would only take time.
-    std::mem::forget(inputs);
+    process::leave(inputs);
     Ok(status)
 }
 

@@ -11,9 +11,11 @@ use crate::layout::Removed;
 use crate::picture::Summaries;
 use crate::sink::ByteSink;
 use crate::source::Sources;
+use crate::tensor::Tensor;
 use crate::write::encode::{Encode, Made, Within};
 
 use super::args::Cli;
+use super::inputs::NotationInput;
 use super::io;
 use super::models::Whole;
 use super::outcome::{Failure, RunResult, Status};
@@ -21,27 +23,36 @@ use super::report::Reporter;
 use super::request::{Destination, Request, path};
 use super::spool::Spool;
 use super::verify::Comparison;
-use super::{edit, external, inputs, passes, stats};
+use super::{args, edit, external, inputs, passes, process, stats};
 
 /// Flattens an input and writes the result.
 pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult {
-    let mut input = inputs::open(path, &cli.language)?;
-    let destination = Destination::of(&mut input, &cli.output, reporter)?;
+    let input = inputs::open(path, &cli.language)?;
+    flatten(input, Flattening { output: &cli.output, verification: &cli.verification, bound: &[] }, reporter)
+}
+
+/// What is asked of flattening, besides what the options on the input say.
+pub(super) struct Flattening<'f> {
+    pub(super) output: &'f args::Output,
+    pub(super) verification: &'f args::Verification,
+    /// Values of inputs that are given as tensors.
+    pub(super) bound: &'f [(String, Tensor)],
+}
+
+/// Flattens an input whose notation is known, and writes the result.
+pub(super) fn flatten(mut input: NotationInput, asked: Flattening, reporter: &mut Reporter) -> RunResult {
+    let Flattening { output, verification, bound } = asked;
+    let destination = Destination::of(&mut input, output, reporter)?;
     let origin = external::ModelOrigin::new(&input.opened);
     let edited = input.notation.edited.contains(&destination.to.name);
     let (source, mut settings, language) = input.read()?;
-    let compared = cli.verification.verify.then(|| source.again());
-    settings.counted = cli.output.stats;
-    settings.provenance = cli.output.provenance;
-    settings.passes = cli.output.passes();
+    let compared = verification.verify.then(|| source.again());
+    settings.counted = output.stats;
+    settings.provenance = output.provenance;
+    settings.passes = output.passes();
+    settings.bound.extend(bound.iter().cloned());
     settings.constants = destination.to.summarizes;
-    let mut request = Request {
-        language: &language,
-        settings: &settings,
-        output: &cli.output,
-        verification: &cli.verification,
-        destination,
-    };
+    let mut request = Request { language: &language, settings: &settings, output, verification, destination };
     if edited {
         return edit::run((source, compared), &origin, request, reporter);
     }
@@ -53,7 +64,7 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     let (Ok((_, found)) | Err(found)) = &mut result;
     language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
     let removed = match &mut result {
-        Ok((graph, _)) if cli.output.has_passes() && !backing.is_view() => {
+        Ok((graph, _)) if output.has_passes() && !backing.is_view() => {
             passes::run(&request, &mut *backing, graph, reporter)?
         }
         _ => None,
@@ -78,8 +89,7 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     let values = summaries(&mut *backing, &graph, request.to(), &settings);
     let comparison = Comparison::of(compared, &request).map(|of| of.of_graph(&*backing));
     let status = written(graphs, (&*backing, removed, values), (encode, whole, comparison), &request, reporter);
-    // The process ends here, so freeing large tables would only take time.
-    std::mem::forget((graph, calls));
+    process::leave((graph, calls));
     status
 }
 
@@ -114,7 +124,7 @@ fn written(
         None => write_file(&mut content, made.beside(), (comparison, request), reporter)?,
     }
     reporter.summary();
-    std::mem::forget(made);
+    process::leave(made);
     if request.output.source_map.is_some() {
         write_source_map(graph, backing.sources(), request)?;
     }

@@ -3,12 +3,17 @@
 
 use crate::files::temporary::{self, Held};
 
-/// Starts a thread that waits for signals. It is needed only if files are written: without it, signals
+#[cfg(unix)]
+use super::process;
+
+/// Starts a thread that waits for signals, in the command. It is needed only if files are written: without it, signals
 /// end the process by default, and a thread takes address space, which may be limited.
 #[cfg(unix)]
 pub(super) fn watch() {
     static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(start);
+    if process::is_command() {
+        ONCE.call_once(start);
+    }
 }
 
 #[cfg(unix)]

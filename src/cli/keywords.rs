@@ -2,17 +2,23 @@
 //! those of a command line, so that both have the same options with the same meaning.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use crate::diff::Difference;
 use crate::input::differ::{DiffDetails, differ};
 use crate::input::settings::Passes;
+use crate::input::table::Notation;
 use crate::input::{Findings, Given, Input, Refusal};
+use crate::live::LiveRun;
 use crate::tensor::Tensor;
 use crate::{Lower, write};
 
-use super::args::{Command, Language};
+use super::args::{Command, Language, Output, Verification};
+use super::flatten::{Flattening, flatten};
 use super::inputs::{self, NotationInput};
-use super::outcome::Failure;
+use super::options::Commands;
+use super::outcome::{Failure, Status};
+use super::report::{Messages, Reporter};
 use super::usage;
 
 /// The options of flattening or of a subcommand.
@@ -32,14 +38,32 @@ use super::usage;
 #[derive(Clone, Debug)]
 pub struct Keywords {
     language: Language,
-    passes: Passes,
-    provenance: bool,
+    output: Arc<Output>,
+    verification: Arc<Verification>,
     /// What comparisons tell in addition.
     compared: DiffDetails,
     /// Whether nothing is expanded, where that can be asked for.
     unexpanded: bool,
     /// Values of inputs that are given as tensors, not as texts.
     bound: Vec<(String, Tensor)>,
+}
+
+/// What became of an input whose result is saved.
+#[derive(Debug)]
+pub struct Saved {
+    /// Whether the input was accepted; if not, nothing is written.
+    pub accepted: bool,
+    /// The findings, and what options ask to be told, as lines of JSON.
+    pub messages: Vec<u8>,
+}
+
+/// The endings of the names of files that are inputs, such as `.onnx`.
+///
+/// ```
+/// assert!(nnef_flatten::cli::endings().any(|ending| ending == ".nnef"));
+/// ```
+pub fn endings() -> impl Iterator<Item = String> {
+    Notation::endings()
 }
 
 impl From<Failure> for Refusal {
@@ -61,7 +85,6 @@ impl Keywords {
     pub fn new(words: &[OsString]) -> Result<Self, String> {
         let words = std::iter::once("nnef-flatten".into()).chain(words.iter().cloned());
         let cli = usage::parse_from(words).map_err(|error| usage::message(&error))?;
-        let (passes, provenance) = (cli.output.passes(), cli.output.provenance);
         let compared = match &cli.command {
             Some(Command::Diff(diff)) => diff.details(),
             _ => DiffDetails::default(),
@@ -72,7 +95,8 @@ impl Keywords {
             Some(Command::Run(run)) => cli.language.merge(run.language),
             _ => cli.language,
         };
-        Ok(Keywords { language, passes, provenance, compared, unexpanded: false, bound: Vec::new() })
+        let (output, verification) = (Arc::new(cli.output), Arc::new(cli.verification));
+        Ok(Keywords { language, output, verification, compared, unexpanded: false, bound: Vec::new() })
     }
 
     /// Makes an input a constant with a value, as `--bind` does.
@@ -86,47 +110,98 @@ impl Keywords {
         Keywords { unexpanded: true, ..self }
     }
 
-    /// Opens an input that becomes an output in a notation; without one, in that of the command.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`crate::open`]; an option does not apply to the input or the output, or its file cannot be read.
-    pub fn open(&self, given: Given, to: Option<&str>) -> Result<Input, Refusal> {
+    /// Whether tensors are computed, not only shapes: that takes time whatever the size of the input is.
+    pub fn computes(&self) -> bool {
+        self.passes().fold
+    }
+
+    fn passes(&self) -> Passes {
+        self.output.passes()
+    }
+
+    /// An input in its notation, with the options.
+    fn input(&self, given: Given) -> Result<NotationInput, Refusal> {
         let (opened, named) = given.opened()?;
         let mut language = self.language.clone();
         if named.is_some() {
             language.from = Some(super::args::From(named));
         }
         language.asked.consistent()?;
-        let mut input = NotationInput::new(opened, language)?;
-        let notation = input.notation;
-        let to = to.unwrap_or(notation.output);
-        input.applicable(to)?;
-        let NotationInput { opened, mut language, .. } = input;
+        NotationInput::new(opened, language)
+    }
+
+    /// The options for a graph as it is written, if that is asked for.
+    fn as_written(&self, notation: &Notation, mut language: Language) -> Language {
         if self.unexpanded {
             let lower = language.lower.replace(Lower::None);
             if !language.asked.takes("lower", notation, &language) {
                 language.lower = lower;
             }
         }
+        language
+    }
+
+    /// Opens an input that becomes an output in a notation; without one, in that of the command.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`crate::open`]; an option does not apply to the input or the output, or its file cannot be read.
+    pub fn open(&self, given: Given, to: Option<&str>) -> Result<Input, Refusal> {
+        let mut input = self.input(given)?;
+        let notation = input.notation;
+        let to = to.unwrap_or(notation.output);
+        input.applicable(to)?;
+        let NotationInput { opened, language, .. } = input;
+        let language = self.as_written(notation, language);
         let mut settings = language.settings();
         let source = (notation.read)(opened, &settings)?;
         inputs::complete(&mut settings, &*source, &language)?;
         let migrated = write::Notation::named(to).is_some_and(|to| to.needs.migrated);
         settings.options.migrate = migrated && source.dialect().is_some();
-        settings.passes = self.passes;
-        settings.provenance = self.provenance;
+        settings.passes = self.passes();
+        settings.provenance = self.output.provenance;
         settings.bound.extend(self.bound.iter().cloned());
         Ok(Input::new(source, notation, settings))
     }
 
-    /// Compares two inputs, as `diff` does. Returns the findings about both, too.
+    /// Opens an input that is not written; options of flattening are those for its own output.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Keywords::open`].
+    pub fn open_to_look(&self, given: Given) -> Result<Input, Refusal> {
+        let flattens = self.language.asked.is_of(Commands::FLATTEN);
+        self.open(given, (!flattens).then_some(""))
+    }
+
+    /// Flattens an input and writes the result to the path of the option `--output`, as the command does: completely or not
+    /// at all, compared with its source before with `--verify`.
+    ///
+    /// # Errors
+    ///
+    /// An option does not apply, or files cannot be read or written. What is wrong with the input is among the messages.
+    pub fn save(&self, given: Given) -> Result<Saved, Refusal> {
+        let _run = LiveRun::within(self.language.limits.options().max_memory);
+        let mut input = self.input(given)?;
+        input.language = self.as_written(input.notation, input.language);
+        let messages = Messages::default();
+        let mut reporter = Reporter::kept(&messages);
+        let asked = Flattening { output: &self.output, verification: &self.verification, bound: &self.bound };
+        let written = flatten(input, asked, &mut reporter);
+        let status = written.or_else(|failure| reporter.refused(failure))?;
+        reporter.finish()?;
+        Ok(Saved { accepted: status == Status::Done, messages: messages.take() })
+    }
+
+    /// Compares two inputs, as `diff` does, each with its own options; these say what is told. Returns the findings about
+    /// both, too.
     ///
     /// # Errors
     ///
     /// Those of [`Input::diff`]; an option does not apply.
-    pub fn diff(&self, inputs: [Given; 2]) -> Result<(Difference, [Findings; 2]), Refusal> {
-        let [a, b] = inputs.map(|given| self.open(given, Some("")));
+    pub fn diff(&self, inputs: [(Given, &Keywords); 2]) -> Result<(Difference, [Findings; 2]), Refusal> {
+        let _run = LiveRun::within(self.language.limits.options().max_memory);
+        let [a, b] = inputs.map(|(given, keywords)| keywords.open_to_look(given));
         let (difference, inputs) = differ([("a".to_owned(), a?), ("b".to_owned(), b?)], self.compared)?;
         Ok((difference, inputs.map(|input| input.findings)))
     }

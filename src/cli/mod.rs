@@ -30,6 +30,7 @@ mod models;
 mod options;
 mod outcome;
 mod passes;
+mod process;
 mod progress;
 mod report;
 mod request;
@@ -43,5 +44,6 @@ mod usage;
 mod verify;
 mod walk;
 
+pub use crate::cancel::Cancellation;
 pub use command::main;
-pub use keywords::Keywords;
+pub use keywords::{Keywords, Saved, endings};

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use crate::cancel;
 use crate::diagnostics::{Code, memory_text, too_many};
 use crate::graph::BYTES_OF_OPERATION;
 use crate::live::Held;
@@ -146,6 +147,7 @@ impl Budget {
     }
 
     fn check_work(&self) -> Outcome<()> {
+        cancel::look();
         if self.meter.work() <= self.max_work {
             return Ok(());
         }
@@ -168,6 +170,7 @@ impl Budget {
     /// Fails if open calls exceed the limit of depth or memory.
     #[inline]
     pub(super) fn check_calls(&self, open: OpenCalls) -> Outcome<()> {
+        cancel::look();
         let fits = self.meter.live.fits(open.bytes, self.limits.max_memory);
         if open.frames as u64 <= self.limits.max_depth && open.slots < MAX_SLOTS && fits {
             return Ok(());

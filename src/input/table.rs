@@ -15,6 +15,7 @@ use super::opened::Opened;
 use super::settings::Settings;
 use super::source::Source;
 use crate::graph::Dialect;
+use crate::model::ARCHIVES;
 
 /// Reads an input to its end, without parsing it.
 type InputReader = fn(Opened, &Settings) -> Result<Box<dyn Source>, Refusal>;
@@ -197,6 +198,13 @@ impl Notation {
     pub(crate) fn of_extension(path: &Path) -> Option<&'static Notation> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         NOTATIONS.iter().find(|notation| notation.extensions.contains(&extension.as_str()))
+    }
+
+    /// The endings of the names of files that are inputs, those that others share included.
+    pub(crate) fn endings() -> impl Iterator<Item = String> {
+        let extensions =
+            NOTATIONS.iter().flat_map(|notation| notation.extensions.iter().chain(notation.shared_extensions));
+        extensions.map(|extension| format!(".{extension}")).chain(ARCHIVES.map(str::to_owned))
     }
 
     /// Whether a file is an input by its extension, and where others share that, by its first bytes.

@@ -44,7 +44,7 @@ pub use index::ModelFile;
 pub(crate) use input::GZIP;
 pub use limits::Limits;
 pub(crate) use names::{GRAPH, QUANT};
-pub(crate) use recognize::{has_archive_name, is_archive};
+pub(crate) use recognize::{ARCHIVES, has_archive_name, is_archive};
 pub(crate) use scratch::Scratch;
 pub(crate) use spool::spool;
 pub use stored_model::Model;

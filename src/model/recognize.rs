@@ -10,8 +10,11 @@ pub(crate) fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(&GZIP) || bytes.get(257..262) == Some(b"ustar")
 }
 
+/// The endings of archives.
+pub(crate) const ARCHIVES: [&str; 3] = [".tar", ".tar.gz", ".tgz"];
+
 /// Whether a file name has the extension of an archive.
 pub(crate) fn has_archive_name(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-    [".tar", ".tar.gz", ".tgz"].iter().any(|extension| name.ends_with(extension))
+    ARCHIVES.iter().any(|extension| name.ends_with(extension))
 }

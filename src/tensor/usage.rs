@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use crate::cancel;
 use crate::live::Held;
 
 /// Two limits and their current usage. The caller chooses the unit of memory in bytes.
@@ -32,6 +33,7 @@ impl Usage {
 
     /// Counts steps, and returns whether the limit allows them.
     pub(crate) fn spend(&self, steps: u64) -> bool {
+        cancel::look();
         self.steps.set(self.steps.get().saturating_add(steps));
         let fits = self.steps.get() <= self.max_steps;
         if fits {

@@ -211,6 +211,16 @@ pub static NOTATIONS: &[Notation] = &[
 ];
 
 impl Notation {
+    /// Whether what is written is not a text.
+    ///
+    /// ```
+    /// let binary = nnef_flatten::write::NOTATIONS.iter().filter(|notation| notation.is_binary());
+    /// assert!(binary.map(|notation| notation.name).eq(["onnx"]));
+    /// ```
+    pub fn is_binary(&self) -> bool {
+        self.on_terminal.is_some()
+    }
+
     /// The notation of a name.
     pub fn named(name: &str) -> Option<&'static Notation> {
         NOTATIONS.iter().find(|notation| notation.name == name)

@@ -60,6 +60,25 @@ fn every_notation_is_evaluated() {
     }
 }
 
+/// Models of ONNX, too, which are not flattened for it.
+#[test]
+fn values_and_shapes_of_options_hold_when_an_input_is_evaluated() {
+    let nnef = "version 1.0; graph G( x, r ) -> ( y )
+        { x = external(shape = [2]); r = external(shape = [2]); y = mul(x, r); }";
+    let onnx = "<ir_version: 10, opset_import: [\"\" : 21]>
+        g (float[N] x, float[N] r) => (float[N] y) { y = Mul (x, r) }";
+    let tensor = |items: &[f64]| Tensor::scalars(&[items.len()], items.to_vec()).unwrap();
+    for text in [nnef, onnx] {
+        let bound = open(("m", text), &Options::default()).unwrap().bind("r", tensor(&[3.0, 4.0]));
+        let (outputs, _) = bound.evaluate(&[("x".to_owned(), tensor(&[1.0, 2.0]))]).unwrap();
+        assert_eq!(outputs[0].1.to_scalars(), [3.0, 8.0]);
+    }
+    let sized = Options::default().with(|options| options.shapes.symbols = vec![("N".to_owned(), 3.into())]);
+    let given = ["x", "r"].map(|name| (name.to_owned(), tensor(&[1.0, 2.0])));
+    let refused = open(("m", onnx), &sized).unwrap().evaluate(&given).err().unwrap();
+    assert!(refused.to_string().contains("axis 0 of input `x` has extent 2, the model 3"), "{refused}");
+}
+
 #[test]
 fn findings_are_returned_once_with_their_texts() {
     let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]; y = mul(z, 2.0); }";

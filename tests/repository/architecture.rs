@@ -13,20 +13,21 @@ use definitions::{Definitions, bare, defined_by, ids};
 /// Each folder or file of `src`, with those that it may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("room", &[]),
-    ("progress", &[]),
+    ("cancel", &[]),
+    ("progress", &["cancel"]),
     ("sink", &["progress"]),
     ("live", &[]),
-    ("threads", &["live"]),
+    ("threads", &["cancel", "live"]),
     ("files", &[]),
     ("source", &["room"]),
     ("diagnostics", &["live", "source"]),
     ("dictionary", &[]),
-    ("tensor", &["diagnostics", "dictionary", "live", "source"]),
+    ("tensor", &["cancel", "diagnostics", "dictionary", "live", "source"]),
     ("outline", &["source"]),
     ("graph", &["diagnostics", "dictionary", "live", "outline", "progress", "room", "source", "tensor"]),
     ("parts", &["diagnostics", "source"]),
     ("options", &["diagnostics", "graph"]),
-    ("core", &["diagnostics", "graph", "live", "room", "source"]),
+    ("core", &["cancel", "diagnostics", "graph", "live", "room", "source"]),
     ("library", &["diagnostics", "graph", "source"]),
     ("nnef", &["core", "diagnostics", "dictionary", "graph", "library", "options", "progress", "room", "source"]),
     (
@@ -54,6 +55,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "onnx",
         &[
+            "cancel",
             "core",
             "diagnostics",
             "dictionary",
@@ -140,6 +142,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "cancel",
             "core",
             "diagnostics",
             "diff",

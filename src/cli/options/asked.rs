@@ -25,6 +25,11 @@ impl Asked {
         Asked { command, given, ..Asked::default() }
     }
 
+    /// Whether a subcommand is asked for.
+    pub(crate) fn is_of(&self, command: Commands) -> bool {
+        self.command == Some(command)
+    }
+
     /// Notes that an option is given.
     pub(crate) fn add(&mut self, name: &str) {
         if !self.has(name) {

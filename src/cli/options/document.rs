@@ -1,4 +1,5 @@
-//! `docs/options.md` has the table of options as it is in the code, and every option has a row.
+//! `docs/options.md` and the documentation of the module of Python have the options as they are in the code, and every option
+//! has a row.
 
 use std::fmt::Write;
 
@@ -59,15 +60,60 @@ fn page() -> String {
     text
 }
 
+/// Compares a file with what is made of the table, or writes it.
+fn is_made(path: &str, wanted: impl Fn(&str) -> String) {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let found = std::fs::read_to_string(&file).unwrap_or_default();
+    let wanted = wanted(&found);
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        return std::fs::write(&file, &wanted).unwrap();
+    }
+    assert!(found == wanted, "{path} does not have the table of options; UPDATE_SNAPSHOTS=1 writes it again");
+}
+
 #[test]
 fn the_page_is_the_table() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/options.md");
-    let wanted = page();
-    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
-        std::fs::write(&path, &wanted).unwrap();
+    is_made("docs/options.md", |_| page());
+}
+
+/// An item of a list in the documentation of Python, in lines of at most 120 characters.
+fn item(keyword: &str, help: &str) -> String {
+    let option = |word: &str| {
+        let Some(at) = word.find("--") else { return word.to_owned() };
+        let name = word[at + 2..].replace('-', "_");
+        word[..at].to_owned() + if name == "from" { "from_" } else { &name }
+    };
+    let help = help.replace("; repeatable", "").replace('\n', " ");
+    let words = help.split(' ').map(option);
+    let (mut text, mut width) = (format!("    * `{keyword}`:"), keyword.len() + 9);
+    for word in words {
+        if width + 1 + word.chars().count() > 119 {
+            text.push_str("\n     ");
+            width = 5;
+        }
+        width += 1 + word.chars().count();
+        text = text + " " + &word;
     }
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == wanted, "docs/options.md is not the table of options; UPDATE_SNAPSHOTS=1 writes it again");
+    text + "\n"
+}
+
+/// The keyword arguments of `flatten` are documented by the texts of the options, in the order of the signature.
+#[test]
+fn the_module_of_python_documents_the_table() {
+    is_made("python/nnef_flatten/_api.py", |module| {
+        let signature = module.split("@_described\ndef flatten(\n    x: Input,\n    *,\n").nth(1).unwrap();
+        let keywords = signature.lines().take_while(|line| !line.starts_with(')'));
+        let mut root = command();
+        root.build();
+        let items = keywords.map(|line| {
+            let keyword = line.trim().split(':').next().unwrap();
+            let arg = root.get_arguments().find(|arg| arg.get_id() == keyword.trim_end_matches('_')).unwrap();
+            item(keyword, &arg.get_help().unwrap().to_string())
+        });
+        let start = module.find("    * `").unwrap();
+        let end = start + module[start..].find("\n\n").unwrap() + 1;
+        module[..start].to_owned() + &items.collect::<String>() + &module[end..]
+    });
 }
 
 #[test]

@@ -7,3 +7,4 @@ mod short;
 mod sink;
 
 pub(crate) use reporter::{Counts, Reporter, Verdict};
+pub(crate) use sink::Messages;

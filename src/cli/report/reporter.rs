@@ -11,7 +11,7 @@ use clap::builder::StyledStr;
 use serde_json::{Value, json};
 
 use super::sarif::SarifLog;
-use super::sink::Sink;
+use super::sink::{Messages, Sink};
 use super::{github, short};
 use crate::cli::args::{Level, MessageFormat, Reporting, Warnings};
 use crate::cli::io::failure as failure_of;
@@ -129,6 +129,12 @@ impl Reporter {
             input: None,
             first_error: None,
         }
+    }
+
+    /// A reporter that keeps all messages for another program, as lines of JSON.
+    pub(crate) fn kept(messages: &Messages) -> Self {
+        let reporter = Reporter::in_format(MessageFormat::Json, clap::ColorChoice::Never);
+        Reporter { sink: Sink::kept(messages), all: true, ..reporter }
     }
 
     /// Writes messages to standard output from now on: they are the result. Objects go to standard error, too, where

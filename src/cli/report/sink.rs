@@ -1,6 +1,7 @@
 //! The stream that messages go to.
 
 use std::io::{self, BufWriter, Stderr, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anstream::{AutoStream, ColorChoice};
 
@@ -27,6 +28,11 @@ impl Sink {
     pub(super) fn stdout(choice: ColorChoice, copied: bool) -> Self {
         let copy = (copied && !is_one_stream()).then(|| BufWriter::new(Undisturbed(io::stderr())));
         Sink { copy, ..Sink::new(Box::new(Undisturbed(AutoStream::new(io::stdout(), choice))), true) }
+    }
+
+    /// A buffer of another program.
+    pub(super) fn kept(messages: &Messages) -> Self {
+        Sink::new(Box::new(messages.clone()), false)
     }
 
     fn new(out: Box<dyn Write>, is_output: bool) -> Self {
@@ -76,6 +82,28 @@ impl Sink {
     /// The first failure, if messages are results.
     pub(super) fn failure(&mut self) -> Option<io::Error> {
         self.failed.take().filter(|_| self.is_output)
+    }
+}
+
+/// Messages that are kept for another program.
+#[derive(Clone, Default)]
+pub(crate) struct Messages(Arc<Mutex<Vec<u8>>>);
+
+impl Messages {
+    /// What was written so far.
+    pub(crate) fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Write for Messages {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

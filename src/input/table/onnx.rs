@@ -233,24 +233,26 @@ impl Source for ModelBytes {
     }
 
     fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
-        let mut parsed = self.parse(settings);
-        // The names of a part are those of the flat model.
-        if !settings.options.internal.cut.keeps_all() {
-            parsed.flatten(settings);
-        }
-        Ok(parsed.evaluable(settings))
+        self.evaluated(settings.passes, settings)
     }
 
     fn again(&self) -> Box<dyn Source> {
         Box::new(self.clone())
     }
 
-    /// The model as it was read, with the values and the shapes of the options. A part has the names of the flat model.
     fn reference(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
+        self.evaluated(Passes::default(), settings)
+    }
+}
+
+impl ModelBytes {
+    /// The model as it was read, with the values and the shapes of the options. A part has the names of the flat model, and
+    /// went through the passes.
+    fn evaluated(self, passes: Passes, settings: &Settings) -> Result<Evaluable, Refusal> {
         let mut parsed = self.parse(settings);
         parsed.bind(settings);
         if !settings.options.internal.cut.keeps_all() {
-            parsed.flatten(&Settings { passes: Passes::default(), ..settings.clone() });
+            parsed.flatten(&Settings { passes, ..settings.clone() });
         } else if let Some(document) = &mut parsed.document
             && let Err(refused) = document.set_shapes(&settings.options)
         {
@@ -258,9 +260,7 @@ impl Source for ModelBytes {
         }
         Ok(parsed.evaluable(settings))
     }
-}
 
-impl ModelBytes {
     /// The model as a flat graph of NNEF.
     fn translated(self, settings: &Settings) -> Flat {
         let options = &settings.options;

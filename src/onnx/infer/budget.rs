@@ -2,6 +2,7 @@
 
 use super::facts::ValueType;
 use crate::Options;
+use crate::cancel;
 use crate::graph::dims::Dim;
 use crate::live::Held;
 use crate::onnx::inline::each_node;
@@ -51,6 +52,7 @@ impl InferBudget {
 
     /// Counts a visit of a node.
     pub(super) fn visit(&mut self) {
+        cancel::look();
         self.visits = self.visits.saturating_sub(1);
     }
 
