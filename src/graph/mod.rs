@@ -63,6 +63,8 @@ pub(crate) use operand::{Argument, Key};
 pub use operand::{Operand, Output};
 pub use operation::Operation;
 pub(crate) use operation::{BYTES_OF_OPERATION, Origin};
+#[cfg(feature = "pictures")]
+pub(crate) use outline::operation_classes;
 pub(crate) use packed::{Kept, SignatureId};
 pub use primitive::{Dialect, Primitive};
 pub(crate) use provenance::Note;

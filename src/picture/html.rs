@@ -6,6 +6,7 @@
 mod comparison;
 mod data;
 mod excerpt;
+mod measures;
 
 use std::io::{self, Write};
 
@@ -28,6 +29,8 @@ const PARTS: &[&str] = &[
     include_str!("page/frame.js"),
     include_str!("page/draw.js"),
     include_str!("page/panel.js"),
+    include_str!("page/model.js"),
+    include_str!("page/search.js"),
     include_str!("page/main.js"),
     include_str!("page/input.js"),
     include_str!("page/link.js"),

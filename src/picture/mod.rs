@@ -25,6 +25,8 @@ mod layout;
 mod parts;
 mod paths;
 mod quotient;
+mod regroup;
+mod runs;
 mod scene;
 mod sheet;
 mod svg;

@@ -203,7 +203,7 @@ fn constants_have_no_boxes() {
     let texts: Vec<(&str, Option<&(String, String)>)> =
         scene.nodes.iter().map(|node| (node.title.as_str(), node.rows.first())).collect();
     assert_eq!(texts.iter().map(|text| text.0).collect::<Vec<_>>(), ["x", "Mul", "Add", "z"]);
-    assert_eq!(texts[1].1.map(|row| row.1.as_str()), Some("0.5"));
+    assert_eq!(texts[1].1.map(|row| row.1.as_str()), Some("= 0.5"));
 }
 
 #[test]

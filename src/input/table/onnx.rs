@@ -19,6 +19,8 @@ use crate::onnx::to_nnef::NnefVariables;
 use crate::onnx::{Document, ExternalFile, ModelConstants, ViewTypes};
 use crate::parts::OUTLINING;
 use crate::progress::{self, Phase};
+#[cfg(feature = "kernels")]
+use crate::source::facts::Facts;
 use crate::source::{FileId, Sources};
 use crate::{Dialect, Graph, Options, write};
 
@@ -285,6 +287,8 @@ impl ModelBytes {
     fn flat(self, what: &str, settings: &Settings) -> Result<Flat, Refusal> {
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(&settings.options) } else { None };
+        #[cfg(feature = "kernels")]
+        let facts = parsed.document.as_ref().map(Document::facts).unwrap_or_default();
         parsed.bind(settings);
         parsed.flatten(settings);
         let types = if settings.constants { ViewTypes::Compared } else { ViewTypes::Inferred };
@@ -295,7 +299,14 @@ impl ModelBytes {
             Some((graph, constants)) => (constants, Ok((graph, found))),
             None => (ModelConstants::default(), Err(found)),
         };
-        Ok(Flat::new(Models { sources, before, constants }, result))
+        let models = Models {
+            sources,
+            before,
+            constants,
+            #[cfg(feature = "kernels")]
+            facts,
+        };
+        Ok(Flat::new(models, result))
     }
 }
 
@@ -304,6 +315,9 @@ struct Models {
     sources: Sources,
     before: Option<Stats>,
     constants: ModelConstants,
+    /// What the model tells about itself.
+    #[cfg(feature = "kernels")]
+    facts: Facts,
 }
 
 impl Backing for Models {
@@ -333,6 +347,11 @@ impl Backing for Models {
 
     fn before(&self, _: &write::Notation, _: &Settings) -> Option<Stats> {
         self.before.clone()
+    }
+
+    #[cfg(feature = "kernels")]
+    fn facts(&self) -> Facts {
+        self.facts.clone()
     }
 }
 

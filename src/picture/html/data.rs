@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use rustc_hash::FxHashMap;
 
 use super::excerpt::{EXCERPT, Excerpt};
+use super::measures::{Measure, measures};
 use crate::graph::{Graph, Key, Operand, OperationId, OriginId, TensorId};
 use crate::picture::category::{self, STYLES};
 use crate::picture::label;
 use crate::picture::layout::Arrangement;
 use crate::picture::layout::frame;
 use crate::picture::layout::ranks::Vertex;
-use crate::picture::scene::{Item, Scene, Subject};
+use crate::picture::scene::{Group, Item, Scene, Subject};
 use crate::picture::sheet::shown;
 use crate::picture::values::{Summaries, Summary};
 use crate::source::literals::push_int;
@@ -130,6 +131,13 @@ impl Data<'_> {
         self.list(STYLES, |data, style| {
             data.strings(&[style.class, style.light.0, style.light.1, style.dark.0, style.dark.1]);
         });
+        self.key("about");
+        let about = &self.values.about;
+        self.list(about, |data, (key, text)| data.strings(&[key, text]));
+        for (key, tensors) in [("inputs", &self.graph.inputs), ("outputs", &self.graph.outputs)] {
+            self.key(key);
+            self.ints(tensors.iter().map(|tensor| tensor.0));
+        }
     }
 
     fn tensors(&mut self, out: &mut dyn Write) -> io::Result<()> {
@@ -211,6 +219,7 @@ impl Data<'_> {
 
     fn groups(&mut self, arrangement: &Arrangement, out: &mut dyn Write) -> io::Result<()> {
         self.key("groups");
+        let measures = measures(self.scene);
         self.long_list(self.scene.groups.len(), out, |data, i| {
             let (group, level) = (&data.scene.groups[i], &arrangement.levels[i]);
             data.text.push('{');
@@ -226,9 +235,18 @@ impl Data<'_> {
                 data.key("p");
                 data.int(1);
             }
+            if group.run > 0 {
+                data.key("x");
+                data.int(group.run);
+            }
+            if group.step != group.title {
+                data.key("step");
+                data.string(&group.step);
+            }
+            let line = data.measure(group, &measures[i]);
             data.key("titleWidth");
             data.int(frame::title_width(&group.title) as i64);
-            let (width, height) = frame::closed_size(group);
+            let (width, height) = frame::closed_size(group, &line);
             data.key("closed");
             data.text.push_str(&format!("{{\"w\":{width},\"h\":{height}}}"));
             data.key("items");
@@ -250,6 +268,19 @@ impl Data<'_> {
             data.ints(level.tensors.iter().map(|tensor| tensor.0));
             data.text.push('}');
         })
+    }
+
+    /// What is counted in a group, and the line of text in it while it is closed.
+    fn measure(&mut self, group: &Group, measure: &Measure) -> (String, String) {
+        let Measure { counts, uncounted } = measure;
+        self.key("m");
+        self.text.push_str(&format!("[{},{},{uncounted}]", counts.parameters, counts.multiply_adds));
+        let line = measure.line(self.graph, group);
+        if line != Default::default() {
+            self.key("r");
+            self.strings(&[&line.0, &line.1]);
+        }
+        line
     }
 
     /// The boxes; then the variables and constants without a box, so that a search finds them.
@@ -359,7 +390,7 @@ impl Data<'_> {
             self.key("m");
             self.list(label::told(graph, note), |data, (key, text)| data.strings(&[key, &text]));
         }
-        if let Some(summary) = self.values.get(&id) {
+        if let Some(summary) = self.values.of.get(&id) {
             self.summary(summary);
         }
     }
