@@ -116,6 +116,29 @@ fn equal_operations_do_not_confuse() {
     assert!(!diff(&parallel(500, "a"), &parallel(499, "b")).is_equal());
 }
 
+#[test]
+fn what_has_nothing_in_common_is_not_one_that_has_changed() {
+    let with = |body: &str| graph(&format!("{body} y = exp(t);"));
+    let a = with("v = variable(shape = [2], label = 'v'); t = add(x, v);");
+    let b = with("w = variable(shape = [2, 2], label = 'w'); t = matmul(x, w);");
+    let text = diff(&a, &b).to_string();
+    assert!(text.contains("- variable v") && text.contains("+ variable w") && !text.contains('~'), "{text}");
+}
+
+#[test]
+fn inputs_of_other_ranks_are_others() {
+    let of = |name: &str, shape: &str| {
+        let text = format!(
+            "version 1.0; graph G( {name} ) -> ( y ) {{ {name} = external(shape = {shape}); y = exp({name}); }}"
+        );
+        expand(&parse("g", text, &Options::default()).document, &Options::default()).unwrap().graph
+    };
+    let text = diff(&of("x", "[1, 2]"), &of("z", "[1, 2]")).to_string();
+    assert!(text.contains("~ name of input: x -> z"), "{text}");
+    let text = diff(&of("x", "[1, 2]"), &of("z", "[1, 2, 3]")).to_string();
+    assert!(text.contains("- input x") && text.contains("+ input z"), "{text}");
+}
+
 /// A body of operations that each take earlier tensors, under names with a prefix.
 fn body(steps: &[(u8, usize, usize)], prefix: &str) -> String {
     let mut text = String::new();

@@ -20,7 +20,7 @@ impl Measure {
         let left = match self.counts.parameters {
             0 => String::new(),
             1 => "1 parameter".to_owned(),
-        count => format!("{} parameters", label::rounded(count)),
+            count => format!("{} parameters", label::rounded(count)),
         };
         let mut results = group.nets.iter().filter(|(_, net)| net.leaves).map(|(tensor, _)| *tensor);
         let right = match (results.next(), results.next()) {
