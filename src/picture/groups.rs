@@ -5,7 +5,8 @@
 //! are nested deeper than [`MAX_DEPTH`] belong to the group around them. Modules in names are groups, too ([`paths`]),
 //! and groups with too many items are divided ([`parts`]).
 
-use super::{parts, paths, runs};
+use super::runs::{self, Joined};
+use super::{parts, paths};
 use crate::graph::{Graph, OriginId};
 
 /// The maximum nesting depth of groups.
@@ -124,11 +125,8 @@ impl Groups {
 
     /// Finds the groups for the operations that are drawn: calls, modules, runs of equal ones, and parts of large groups.
     pub(crate) fn new(graph: &Graph, drawn: &[usize]) -> Self {
-        let modules = runs::joined(graph, drawn, Groups::undivided(graph, drawn));
-        let has_parts = modules.calls.len();
-        let divided = parts::divided(graph, drawn, modules);
-        // Parts may be equal, too.
-        if divided.calls.len() > has_parts { runs::joined(graph, drawn, divided) } else { divided }
+        let modules = runs::joined(graph, drawn, Groups::undivided(graph, drawn), Joined::Modules);
+        runs::joined(graph, drawn, parts::divided(graph, drawn, modules), Joined::Parts)
     }
 
     /// The title of each group. A name without letters is that of a module in the one around it, and one that repeats has

@@ -18,12 +18,25 @@ const TIMES: usize = 3;
 /// What equal modules are called whose names are numbers only.
 const LAYER: &str = "layer";
 
-/// Puts a group around each run of equal modules.
-pub(super) fn joined(graph: &Graph, drawn: &[usize], groups: Groups) -> Groups {
+/// What becomes runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Joined {
+    /// Modules and calls.
+    Modules,
+    /// Parts of groups.
+    Parts,
+}
+
+/// Puts a group around each run of equal modules, or parts.
+pub(super) fn joined(graph: &Graph, drawn: &[usize], groups: Groups, what: Joined) -> Groups {
+    let is_wanted = |group: u32| what == Joined::Modules || groups.calls[group as usize].is_part;
+    if (1..groups.calls.len() as u32).filter(|group| is_wanted(*group)).count() < TIMES {
+        return groups;
+    }
     let names: Vec<Option<String>> = groups.calls.iter().map(|call| call.name(graph)).collect();
     let mut search = None;
     regrouped(drawn, &groups, |call, items| {
-        if call.run.is_some() || !may_repeat(items) {
+        if call.run.is_some() || !may_repeat(items, is_wanted) {
             return Vec::new();
         }
         let runs = search.get_or_insert_with(|| RunSearch::new(graph)).runs(items);
@@ -45,9 +58,9 @@ pub(super) fn joined(graph: &Graph, drawn: &[usize], groups: Groups) -> Groups {
 }
 
 /// Whether so many groups have the same number of operations that they may be a run.
-fn may_repeat(items: &[GroupItem]) -> bool {
+fn may_repeat(items: &[GroupItem], is_wanted: impl Fn(u32) -> bool) -> bool {
     let mut counts: FxHashMap<usize, usize> = FxHashMap::default();
-    let groups = items.iter().filter(|item| item.group.is_some());
+    let groups = items.iter().filter(|item| item.group.is_some_and(&is_wanted));
     groups.for_each(|item| *counts.entry(item.operations.len()).or_default() += 1);
     counts.values().any(|count| *count >= TIMES)
 }

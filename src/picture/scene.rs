@@ -9,7 +9,7 @@ use super::category::{self, Category};
 use super::groups::{GroupCall, GroupTitle, Groups, ROOT};
 use super::label;
 use super::layout::ranks::{Level, Net};
-use crate::graph::{Graph, Key, Operation, OperationId, OriginId, TensorId};
+use crate::graph::{Graph, Key, Operation, OperationId, OriginId, TensorId, Value};
 use crate::progress;
 
 /// What a box represents.
@@ -403,6 +403,8 @@ fn data(graph: &Graph, folded: &[bool], tensor: TensorId) -> Option<String> {
         Key::Positional => "",
     };
     let value = graph.arguments(maker).find(|(key, _)| name(*key).starts_with("value"));
+    // A symbol stands for a tensor: it is its type.
+    let value = value.filter(|(_, value)| !matches!(value.value(), Some(Value::Symbol(_))));
     let value = value.map(|(_, value)| label::short_operand(graph, value));
     let shape = label::shape(graph, tensor);
     Some(match value {
