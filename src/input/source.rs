@@ -14,7 +14,6 @@ use crate::graph::stats::{Known, NNEF, Stats};
 use crate::model::Model;
 use crate::onnx::ModelConstants;
 use crate::progress::{self, Phase};
-#[cfg(feature = "kernels")]
 use crate::source::facts::Facts;
 use crate::source::{FileId, Location, Sources};
 use crate::tensor::Tensor;
@@ -152,7 +151,6 @@ pub(crate) trait Backing: Send {
     }
 
     /// What the model tells about itself, by what that is: its notation, its producer, its metadata.
-    #[cfg(feature = "kernels")]
     fn facts(&self) -> Facts {
         Facts::default()
     }

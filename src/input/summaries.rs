@@ -1,4 +1,4 @@
-//! What the model tells about itself, and what the data of its variables are like, for pages.
+//! What the data of variables are like, for pages.
 
 use super::Refusal;
 use super::settings::Settings;
@@ -9,7 +9,7 @@ use crate::graph::OperationId;
 use crate::picture::{Summaries, Summary, Summing};
 use crate::write;
 
-/// What a model tells, and what the data behind the operations of its graph are like, for a notation that tells it. Data that are not there, or
+/// What the data behind the operations of a graph are like, for a notation that tells it. Data that are not there, or
 /// cannot be read, are left out.
 pub(crate) fn summaries(
     backing: &mut dyn Backing,
@@ -21,12 +21,11 @@ pub(crate) fn summaries(
     if !to.summarizes {
         return found;
     }
-    found.about = backing.facts().0;
     let Ok(stored) = StoredData::new(graph, backing, settings) else { return found };
     let reader = stored.reader();
     for id in (0..graph.operations.len()).map(OperationId::at) {
         if let Ok(Some(summary)) = summary(&reader, id) {
-            found.of.insert(id, summary);
+            found.insert(id, summary);
         }
     }
     found

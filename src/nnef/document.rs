@@ -1,6 +1,6 @@
 //! A parsed document together with its libraries.
 
-#[cfg(feature = "kernels")]
+#[cfg(feature = "input")]
 use super::ast::Fragment;
 use super::ast::Module;
 use super::dialect;
@@ -9,13 +9,13 @@ use super::lexer;
 use super::registries;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::Dialect;
-#[cfg(feature = "kernels")]
+#[cfg(feature = "input")]
 use crate::graph::standard::METADATA_FRAGMENTS;
 use crate::library::registries::{BUILT_IN, Registry, find};
 use crate::library::texts::standard;
 use crate::options::Options;
 use crate::room::{self, table_id};
-#[cfg(feature = "kernels")]
+#[cfg(feature = "input")]
 use crate::source::facts::Facts;
 use crate::source::names::Names;
 use crate::source::{Location, Sources, Span, without_mark};
@@ -248,7 +248,7 @@ impl Document {
     }
 
     /// What the document tells about itself, by what that is.
-    #[cfg(feature = "kernels")]
+    #[cfg(feature = "input")]
     pub(crate) fn facts(&self) -> Facts {
         let (mut facts, main) = (Facts::default(), self.main());
         let text = self.sources.file(main.file).text();

@@ -12,7 +12,7 @@ mod elements;
 #[cfg(feature = "eval")]
 mod evaluation;
 mod external;
-#[cfg(feature = "kernels")]
+#[cfg(feature = "input")]
 mod facts;
 pub(crate) mod from_nnef;
 pub(crate) mod infer;

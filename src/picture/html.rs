@@ -17,8 +17,6 @@ use sha2::{Digest, Sha256};
 use super::layout::Arrangement;
 use super::scene::Scene;
 use super::sheet::escape;
-use super::values::Summaries;
-use crate::source::Sources;
 
 const STYLE: &str = include_str!("page/page.css");
 const BODY: &str = include_str!("page/body.html");
@@ -71,16 +69,11 @@ impl HtmlDocument<'_> {
 }
 
 /// Writes an arranged scene.
-pub(crate) fn write(
-    scene: &Scene,
-    arrangement: &Arrangement,
-    (sources, values): (&Sources, &Summaries),
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(crate) fn write(scene: &Scene, arrangement: &Arrangement, told: data::Told, out: &mut dyn Write) -> io::Result<()> {
     let name = name_of(scene);
     let body = [&elements(&name, MAIN), KEYS];
     let document = HtmlDocument { title: &name, style: STYLE, body: &body, start: START };
-    document.write(out, |out| data::write(scene, arrangement, (sources, values), out))
+    document.write(out, |out| data::write(scene, arrangement, told, out))
 }
 
 /// The name of the graph, escaped.

@@ -1,4 +1,4 @@
-//! What a page tells beside the graph: of the model, and of its variables: the smallest and largest number, the mean, and how they are distributed.
+//! What the data of variables are like: the smallest and largest number, the mean, and how they are distributed.
 //!
 //! Data are looked at twice, in pieces: first for the range, then for the parts of it.
 
@@ -6,14 +6,8 @@ use rustc_hash::FxHashMap;
 
 use crate::graph::OperationId;
 
-/// What a page tells beside the graph.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Summaries {
-    /// What the data of variables are like.
-    pub(crate) of: FxHashMap<OperationId, Summary>,
-    /// What the model tells about itself.
-    pub(crate) about: Vec<(&'static str, String)>,
-}
+/// What the data of variables are like.
+pub(crate) type Summaries = FxHashMap<OperationId, Summary>;
 
 /// The number of parts of the range in which numbers are counted.
 const BINS: usize = 32;

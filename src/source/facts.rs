@@ -1,13 +1,16 @@
 //! What a model tells about itself, for people: short texts, by what they are.
 
 /// The most characters of a text, and the most items of a list.
+#[cfg(feature = "input")]
 const CHARACTERS: usize = 300;
+#[cfg(feature = "input")]
 const ITEMS: usize = 40;
 
 /// What a model tells about itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts(pub(crate) Vec<(&'static str, String)>);
 
+#[cfg(feature = "input")]
 impl Facts {
     /// Adds a text, if it is not empty; a long one ends early.
     pub(crate) fn add(&mut self, key: &'static str, text: &str) {
@@ -35,6 +38,7 @@ impl Facts {
 }
 
 /// The start of a long text.
+#[cfg(feature = "input")]
 fn short(text: &str) -> String {
     match text.char_indices().nth(CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -42,7 +46,7 @@ fn short(text: &str) -> String {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "input"))]
 mod tests {
     use super::*;
 

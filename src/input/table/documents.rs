@@ -18,7 +18,6 @@ use crate::nnef::dialect;
 use crate::nnef::standardize::standardize;
 use crate::parts::FILES;
 use crate::progress::{self, Phase};
-#[cfg(feature = "kernels")]
 use crate::source::facts::Facts;
 use crate::source::{FileId, Location, Sources};
 use crate::write::encode::VariableData;
@@ -238,7 +237,6 @@ impl Backing for Documents {
         Ok(Values { sources: self.document.sources(), model, weights: None, stored, quantizations, seed: None })
     }
 
-    #[cfg(feature = "kernels")]
     fn facts(&self) -> Facts {
         self.document.facts()
     }

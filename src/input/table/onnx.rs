@@ -19,7 +19,6 @@ use crate::onnx::to_nnef::NnefVariables;
 use crate::onnx::{Document, ExternalFile, ModelConstants, ViewTypes};
 use crate::parts::OUTLINING;
 use crate::progress::{self, Phase};
-#[cfg(feature = "kernels")]
 use crate::source::facts::Facts;
 use crate::source::{FileId, Sources};
 use crate::{Dialect, Graph, Options, write};
@@ -287,7 +286,6 @@ impl ModelBytes {
     fn flat(self, what: &str, settings: &Settings) -> Result<Flat, Refusal> {
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(&settings.options) } else { None };
-        #[cfg(feature = "kernels")]
         let facts = parsed.document.as_ref().map(Document::facts).unwrap_or_default();
         parsed.bind(settings);
         parsed.flatten(settings);
@@ -299,13 +297,7 @@ impl ModelBytes {
             Some((graph, constants)) => (constants, Ok((graph, found))),
             None => (ModelConstants::default(), Err(found)),
         };
-        let models = Models {
-            sources,
-            before,
-            constants,
-            #[cfg(feature = "kernels")]
-            facts,
-        };
+        let models = Models { sources, before, constants, facts };
         Ok(Flat::new(models, result))
     }
 }
@@ -316,7 +308,6 @@ struct Models {
     before: Option<Stats>,
     constants: ModelConstants,
     /// What the model tells about itself.
-    #[cfg(feature = "kernels")]
     facts: Facts,
 }
 
@@ -349,7 +340,6 @@ impl Backing for Models {
         self.before.clone()
     }
 
-    #[cfg(feature = "kernels")]
     fn facts(&self) -> Facts {
         self.facts.clone()
     }

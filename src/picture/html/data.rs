@@ -15,6 +15,7 @@ use crate::picture::layout::ranks::Vertex;
 use crate::picture::scene::{Group, Item, Scene, Subject};
 use crate::picture::sheet::shown;
 use crate::picture::values::{Summaries, Summary};
+use crate::source::facts::Facts;
 use crate::source::literals::push_int;
 use crate::source::places::Places;
 use crate::source::{FileId, Location, Sources};
@@ -24,17 +25,21 @@ const VALUE: usize = 2000;
 /// The maximum number of places of a memory that is drawn, and of places in a line.
 const MEMORY: (u64, usize) = (256, 16);
 
+/// What is told beside the graph: its texts, what the data of its variables are like, what the model tells about itself.
+pub(crate) type Told<'t> = (&'t Sources, &'t Summaries, &'t Facts);
+
 /// Writes the data as one JSON object.
 pub(crate) fn write(
     scene: &Scene,
     arrangement: &Arrangement,
-    (sources, values): (&Sources, &Summaries),
+    (sources, values, facts): Told,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let graph = scene.graph;
     let calls = (0..graph.origin_count()).filter_map(|i| graph.origin(OriginId(i as u32))).map(|call| call.at);
     let places = Places::new(sources, graph.operations.iter().map(|operation| operation.at).chain(calls));
-    let mut data = Data { scene, graph, sources, values, places, text: String::new(), excerpts: Excerpts::default() };
+    let mut data =
+        Data { scene, graph, sources, values, facts, places, text: String::new(), excerpts: Excerpts::default() };
     data.head();
     data.tensors(out)?;
     data.calls(out)?;
@@ -55,6 +60,7 @@ struct Data<'s> {
     graph: &'s Graph,
     sources: &'s Sources,
     values: &'s Summaries,
+    facts: &'s Facts,
     places: Places,
     text: String,
     excerpts: Excerpts,
@@ -132,7 +138,7 @@ impl Data<'_> {
             data.strings(&[style.class, style.light.0, style.light.1, style.dark.0, style.dark.1]);
         });
         self.key("about");
-        let about = &self.values.about;
+        let about = &self.facts.0;
         self.list(about, |data, (key, text)| data.strings(&[key, text]));
         for (key, tensors) in [("inputs", &self.graph.inputs), ("outputs", &self.graph.outputs)] {
             self.key(key);
@@ -390,7 +396,7 @@ impl Data<'_> {
             self.key("m");
             self.list(label::told(graph, note), |data, (key, text)| data.strings(&[key, &text]));
         }
-        if let Some(summary) = self.values.of.get(&id) {
+        if let Some(summary) = self.values.get(&id) {
             self.summary(summary);
         }
     }
