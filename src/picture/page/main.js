@@ -127,10 +127,11 @@ class Page {
     this.begin();
   }
 
-  /* Opens groups, those with the most operations first, as long as all boxes can be read on one screen. Runs of equal
-     modules stay closed. */
+  /* Opens groups, those with the most operations first, as long as all boxes can be read on one screen; one with most of
+     the operations may be taller. Runs of equal modules stay closed. */
   openFew() {
-    const { groups } = this.data, inner = id => groups[id].items.filter(isGroup).map(groupOf);
+    const { groups, nodes } = this.data, total = nodes.filter(node => node.k === 0).length;
+    const inner = id => groups[id].items.filter(isGroup).map(groupOf);
     const ready = inner(0);
     while (ready.length) {
       const at = ready.reduce((most, id, i) => groups[id].count > groups[ready[most]].count ? i : most, 0);
@@ -138,12 +139,17 @@ class Page {
       if (groups[id].x) continue;
       if (this.shown.boxes.length + groups[id].items.length - 1 > FEW) return;
       this.turn(id, true);
-      if (this.scale() < LEGIBLE) {
+      if (!this.fits(groups[id].count * 2 > total)) {
         this.turn(id, false);
         return;
       }
       ready.push(...inner(id));
     }
+  }
+
+  /* Whether all that is shown can be read on one screen, or at least all that is side by side. */
+  fits(tall) {
+    return this.scale() >= LEGIBLE || tall && (this.size().width - 48) / this.shown.w >= LEGIBLE;
   }
 
   turn(id, open) {
