@@ -200,7 +200,7 @@ mod tests {
     fn the_order_of_operations_in_a_module_does_not_matter() {
         let layer = |i: u32, x: &str| {
             let (p, q) = (format!("net__block_{i}__p = exp({x});"), format!("net__block_{i}__q = sin({x});"));
-            let both = if i % 2 == 0 { p + &q } else { q + &p };
+            let both = if i.is_multiple_of(2) { p + &q } else { q + &p };
             format!("{both} net__block_{i}__b = add(net__block_{i}__p, net__block_{i}__q);")
         };
         assert_eq!(titles(&layers(4, layer))[0], "net: 4 × block");
