@@ -2,11 +2,8 @@
 //!
 //! A group is a call that several operations come from. If a fragment calls itself first or last in its body, the inner
 //! call is drawn next to the outer one: an unrolled recursion is a row of groups instead of nested groups. Calls that
-//! are nested deeper than [`MAX_DEPTH`] belong to the group around them. Modules in names are groups, too ([`paths`]),
-//! and groups with too many items are divided ([`parts`]).
+//! are nested deeper than [`MAX_DEPTH`] belong to the group around them.
 
-use super::runs::{self, Joined};
-use super::{parts, paths};
 use crate::graph::{Graph, OriginId};
 
 /// The maximum nesting depth of groups.
@@ -123,12 +120,6 @@ impl Groups {
         self.of.get(operation).copied().unwrap_or(ROOT)
     }
 
-    /// Finds the groups for the operations that are drawn: calls, modules, runs of equal ones, and parts of large groups.
-    pub(crate) fn new(graph: &Graph, drawn: &[usize]) -> Self {
-        let modules = runs::joined(graph, drawn, Groups::undivided(graph, drawn), Joined::Modules);
-        runs::joined(graph, drawn, parts::divided(graph, drawn, modules), Joined::Parts)
-    }
-
     /// The title of each group. A name without letters is that of a module in the one around it, and one that repeats has
     /// the number of equal modules.
     pub(crate) fn titles(&self, graph: &Graph) -> Vec<GroupTitle> {
@@ -141,19 +132,14 @@ impl Groups {
         titles
     }
 
-    /// The groups of calls and modules.
-    pub(super) fn undivided(graph: &Graph, drawn: &[usize]) -> Self {
-        let calls = Groups::of_calls(graph, drawn);
-        paths::grouped(graph, drawn, &calls).unwrap_or(calls)
-    }
-
     /// Adds a group.
     pub(super) fn add(&mut self, call: GroupCall) -> u32 {
         self.calls.push(call);
         self.calls.len() as u32 - 1
     }
 
-    fn of_calls(graph: &Graph, drawn: &[usize]) -> Self {
+    /// The groups of calls.
+    pub(super) fn of_calls(graph: &Graph, drawn: &[usize]) -> Self {
         let spans = Spans::new(graph, drawn.iter().copied());
         let count = spans.parent.len();
         // For each call, the call that it is drawn in.

@@ -69,7 +69,12 @@ impl HtmlDocument<'_> {
 }
 
 /// Writes an arranged scene.
-pub(crate) fn write(scene: &Scene, arrangement: &Arrangement, told: data::Told, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(
+    scene: &Scene,
+    arrangement: &Arrangement,
+    told: data::PageTexts,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let name = name_of(scene);
     let body = [&elements(&name, MAIN), KEYS];
     let document = HtmlDocument { title: &name, style: STYLE, body: &body, start: START };

@@ -18,6 +18,7 @@
 mod category;
 mod dot;
 mod drawing;
+mod grouping;
 mod groups;
 mod html;
 mod label;

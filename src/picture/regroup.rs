@@ -21,7 +21,7 @@ pub(super) struct NewGroup {
 }
 
 /// A group that is still to be numbered.
-struct OpenGroup {
+struct OpenItems {
     call: GroupCall,
     items: Vec<GroupItem>,
 }
@@ -34,21 +34,21 @@ pub(super) fn regrouped(
     mut divide: impl FnMut(&mut GroupCall, &[GroupItem]) -> Vec<NewGroup>,
 ) -> Groups {
     let mut new = Groups { calls: Vec::new(), of: vec![ROOT; groups.of.len()] };
-    let mut open = vec![OpenGroup { call: groups.calls[ROOT as usize].clone(), items: items(groups, ROOT, drawn) }];
-    while let Some(OpenGroup { mut call, items: inner }) = open.pop() {
+    let mut open = vec![OpenItems { call: groups.calls[ROOT as usize].clone(), items: items(groups, ROOT, drawn) }];
+    while let Some(OpenItems { mut call, items: inner }) = open.pop() {
         let added = divide(&mut call, &inner);
         let number = new.add(call);
         let mut inner: Vec<Option<GroupItem>> = inner.into_iter().map(Some).collect();
         let start = open.len();
         for NewGroup { call, items } in added {
             let items: Vec<GroupItem> = items.iter().filter_map(|item| inner[*item as usize].take()).collect();
-            open.push(OpenGroup { call: GroupCall { parent: number, ..call }, items });
+            open.push(OpenItems { call: GroupCall { parent: number, ..call }, items });
         }
         for item in inner.into_iter().flatten() {
             match item.group {
                 Some(group) => {
                     let call = GroupCall { parent: number, ..groups.calls[group as usize].clone() };
-                    open.push(OpenGroup { call, items: items(groups, group, &item.operations) });
+                    open.push(OpenItems { call, items: items(groups, group, &item.operations) });
                 }
                 None => item.operations.iter().for_each(|operation| new.of[*operation] = number),
             }

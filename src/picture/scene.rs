@@ -7,8 +7,8 @@ use rustc_hash::FxBuildHasher;
 
 use super::category::{self, Category};
 use super::groups::{GroupCall, GroupTitle, Groups, ROOT};
-use super::label;
 use super::layout::ranks::{Level, Net};
+use super::{grouping, label};
 use crate::graph::{Graph, Key, Operation, OperationId, OriginId, TensorId, Value};
 use crate::progress;
 
@@ -97,7 +97,7 @@ pub(crate) struct Scene<'g> {
 impl<'g> Scene<'g> {
     /// The contents of a picture of a graph.
     pub(crate) fn new(graph: &'g Graph) -> Self {
-        Scene::grouped(graph, Groups::new)
+        Scene::grouped(graph, grouping::grouped)
     }
 
     /// The contents of a picture of a graph, with the groups that a function finds for the operations that are drawn.

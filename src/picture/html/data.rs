@@ -26,13 +26,13 @@ const VALUE: usize = 2000;
 const MEMORY: (u64, usize) = (256, 16);
 
 /// What is told beside the graph: its texts, what the data of its variables are like, what the model tells about itself.
-pub(crate) type Told<'t> = (&'t Sources, &'t Summaries, &'t Facts);
+pub(crate) type PageTexts<'t> = (&'t Sources, &'t Summaries, &'t Facts);
 
 /// Writes the data as one JSON object.
 pub(crate) fn write(
     scene: &Scene,
     arrangement: &Arrangement,
-    (sources, values, facts): Told,
+    (sources, values, facts): PageTexts,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let graph = scene.graph;
