@@ -115,7 +115,7 @@ fn written(
     let made = Made::new(request.to(), (form, backing.sources()), encode);
     let refused = |errors| Failure::Refused(Box::new(Findings::new(backing.sources().clone(), errors)));
     let (made, warnings) = made.map_err(refused)?;
-    let made = made.with_values(values);
+    let made = made.with_values(values).with_facts(|| backing.facts());
     reporter.all(backing.sources(), warnings);
     let threads = request.output.threads;
     let mut content = |out: &mut dyn ByteSink| made.write(threads, out);

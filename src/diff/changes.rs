@@ -27,8 +27,8 @@ pub(super) fn find(sides: &[Compared; 2], hashes: &[GraphHashes; 2], matching: &
         slots: Default::default(),
         touched: FxHashSet::default(),
     };
-    let inputs = EndPairs::new(graphs, Graph::inputs);
-    let outputs = EndPairs::new(graphs, Graph::outputs);
+    let inputs = EndPairs::inputs(graphs);
+    let outputs = EndPairs::outputs(graphs);
     finder.inputs(&inputs);
     finder.pairs();
     finder.alone(&inputs);

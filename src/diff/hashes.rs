@@ -131,8 +131,8 @@ impl Hashing {
 /// The hashes of both graphs, with the same keys.
 pub(super) fn of_both<'g>(sides: &[Compared<'g>; 2]) -> [GraphHashes<'g>; 2] {
     let graphs = [sides[0].graph, sides[1].graph];
-    let inputs = EndPairs::new(graphs, Graph::inputs).numbers();
-    let outputs = EndPairs::new(graphs, Graph::outputs).numbers();
+    let inputs = EndPairs::inputs(graphs).numbers();
+    let outputs = EndPairs::outputs(graphs).numbers();
     let random = RandomState::new();
     let keys = [random.hash_one(0), random.hash_one(1) | 1];
     let hashing = Hashing { keys, long: FxHashMap::default() };

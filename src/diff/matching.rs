@@ -41,9 +41,9 @@ pub(super) fn of(hashes: &[GraphHashes; 2]) -> Matching {
     matching.pair_by(hashes, |of, i| mixed(of.label[i], of.hint[i]));
     spread.spread(&mut matching, |of, i| of.kind[i]);
     matching.pair_by(hashes, |of, i| of.hint[i]);
-    matching.align(hashes, |of, i| Some(of.label[i]));
+    // Data that share nothing but their kind and type are not one that has changed.
+    matching.align(hashes, |of, i| of.has_operands(i).then(|| of.label[i]));
     spread.spread(&mut matching, |of, i| of.kind[i]);
-    // Constants that share nothing but their kind are not one that has changed.
     matching.align(hashes, |of, i| of.has_operands(i).then(|| of.kind[i]));
     matching
 }

@@ -116,6 +116,34 @@ fn equal_operations_do_not_confuse() {
     assert!(!diff(&parallel(500, "a"), &parallel(499, "b")).is_equal());
 }
 
+#[cfg(feature = "cli")]
+#[test]
+fn data_with_nothing_in_common_are_not_data_that_have_changed() {
+    let of = |node: &str, data: &str| {
+        let text = format!(
+            "<ir_version: 8, opset_import: [\"\" : 17]> g (float[2] x) => (float[2] y) <float[2] {data}> {{ {node} }}"
+        );
+        crate::open(("g", text), &Options::default()).unwrap()
+    };
+    let (a, b) = (of("y = Mul (x, v)", "v = {1, 2}"), of("t = Pow (x, w) y = Exp (t)", "w = {3, 4}"));
+    let text = a.diff(b).unwrap().0.to_string();
+    assert!(text.contains("- initializer v") && text.contains("+ initializer w") && !text.contains('~'), "{text}");
+}
+
+#[test]
+fn inputs_of_other_ranks_are_others() {
+    let of = |name: &str, shape: &str| {
+        let text = format!(
+            "version 1.0; graph G( {name} ) -> ( y ) {{ {name} = external(shape = {shape}); y = exp({name}); }}"
+        );
+        whole(&text)
+    };
+    let text = diff(&of("x", "[1, 2]"), &of("z", "[1, 2]")).to_string();
+    assert!(text.contains("~ name of input: x -> z"), "{text}");
+    let text = diff(&of("x", "[1, 2]"), &of("z", "[1, 2, 3]")).to_string();
+    assert!(text.contains("- input x") && text.contains("+ input z"), "{text}");
+}
+
 /// A body of operations that each take earlier tensors, under names with a prefix.
 fn body(steps: &[(u8, usize, usize)], prefix: &str) -> String {
     let mut text = String::new();

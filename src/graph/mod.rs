@@ -65,6 +65,8 @@ pub use operand::{Operand, Output};
 pub use operation::Operation;
 pub(crate) use operation::{BYTES_OF_OPERATION, Origin};
 pub use operation_ref::{OperationRef, Operations};
+#[cfg(feature = "pictures")]
+pub(crate) use outline::operation_classes;
 pub(crate) use packed::{Kept, SignatureId};
 pub use primitive::{Dialect, Primitive};
 pub(crate) use provenance::Note;

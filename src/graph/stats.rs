@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::{Graph, Kind, Operation, Value};
 use crate::graph::standard::{CONSTANT, VARIABLE};
-use counts::Counts;
+pub(crate) use counts::Counts;
 pub(crate) use elements::bytes_of;
 use extents::items;
 use memory::Peak;
@@ -75,6 +75,19 @@ enum Counted {
 }
 
 impl Counted {
+    /// What is counted for operations of a kind.
+    fn by(graph: &Graph, kind: &Kind, known: Known) -> Self {
+        match graph.text_of(kind.name) {
+            VARIABLE | INITIALIZER => Counted::Weights,
+            CONSTANT | CONSTANT_OF_ONNX => Counted::Constants,
+            name => match products::rule(kind.standard, name) {
+                Some(count) => Counted::Products(count),
+                None if kind.standard || known(name) => Counted::Nothing,
+                None => Counted::Unknown,
+            },
+        }
+    }
+
     /// Whether results are activations.
     fn is_activation(self) -> bool {
         !matches!(self, Counted::Weights | Counted::Constants)
@@ -124,20 +137,23 @@ fn weights(graph: &Graph, operation: &Operation, setting: Setting, counts: &mut 
     complete
 }
 
+/// What is counted for each operation of a graph without data, and whether that is complete. Operations without a rule
+/// count as such without products.
+#[cfg(feature = "pictures")]
+pub(crate) fn of_each(graph: &Graph) -> Vec<(Counts, bool)> {
+    let setting = Setting::without_data(|_| true);
+    let kinds: Vec<Counted> = graph.kinds.iter().map(|kind| Counted::by(graph, kind, setting.known)).collect();
+    let counted = |operation: &Operation| kinds.get(graph.kind_id(operation).index()).copied();
+    let of = |operation| counted(operation).map_or((Counts::default(), true), |of| of.of(graph, operation, setting));
+    graph.operations.iter().map(of).collect()
+}
+
 impl Stats {
     /// The statistics of a graph.
     pub(crate) fn new(graph: &Graph, setting: Setting) -> Self {
         let mut stats = Stats::default();
-        let counted = |kind: &Kind| match graph.text_of(kind.name) {
-            VARIABLE | INITIALIZER => Counted::Weights,
-            CONSTANT | CONSTANT_OF_ONNX => Counted::Constants,
-            name => match products::rule(kind.standard, name) {
-                Some(count) => Counted::Products(count),
-                None if kind.standard || (setting.known)(name) => Counted::Nothing,
-                None => Counted::Unknown,
-            },
-        };
-        let mut kinds: Vec<_> = graph.kinds.iter().map(|kind| (counted(kind), 0u64, 0u64)).collect();
+        let counted = |kind: &Kind| (Counted::by(graph, kind, setting.known), 0u64, 0u64);
+        let mut kinds: Vec<_> = graph.kinds.iter().map(counted).collect();
         let mut each = Vec::with_capacity(graph.operations.len());
         for operation in &graph.operations {
             let Some((counted, count, uncounted)) = kinds.get_mut(graph.kind_id(operation).index()) else { continue };

@@ -330,6 +330,7 @@ impl Input {
         let made = found.take(Made::new(to, (&graph, backing.sources()), encode)).filter(|_| !found.has_errors());
         #[cfg(feature = "kernels")]
         let made = made.map(|made| made.with_values(values));
+        let made = made.map(|made| made.with_facts(|| backing.facts()));
         let written = made.as_ref().map(|made| made.write(None, out));
         drop(made);
         let findings = Findings::new(backing.sources().clone(), found);

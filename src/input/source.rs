@@ -14,6 +14,7 @@ use crate::graph::stats::{Known, NNEF, Stats};
 use crate::model::Model;
 use crate::onnx::ModelConstants;
 use crate::progress::{self, Phase};
+use crate::source::facts::Facts;
 use crate::source::{FileId, Location, Sources};
 use crate::tensor::Tensor;
 use crate::write::encode::VariableData;
@@ -147,6 +148,11 @@ pub(crate) trait Backing: Send {
     /// The operations that are known to have no products, for statistics.
     fn known(&self) -> Known {
         NNEF
+    }
+
+    /// What the model tells about itself, by what that is: its notation, its producer, its metadata.
+    fn facts(&self) -> Facts {
+        Facts::default()
     }
 
     /// The statistics before the expansion.

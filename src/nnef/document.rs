@@ -1,5 +1,7 @@
 //! A parsed document together with its libraries.
 
+#[cfg(feature = "input")]
+use super::ast::Fragment;
 use super::ast::Module;
 use super::dialect;
 use super::grammar::{self, ModuleKind};
@@ -7,10 +9,14 @@ use super::lexer;
 use super::registries;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::Dialect;
+#[cfg(feature = "input")]
+use crate::graph::standard::METADATA_FRAGMENTS;
 use crate::library::registries::{BUILT_IN, Registry, find};
 use crate::library::texts::standard;
 use crate::options::Options;
 use crate::room::{self, table_id};
+#[cfg(feature = "input")]
+use crate::source::facts::Facts;
 use crate::source::names::Names;
 use crate::source::{Location, Sources, Span, without_mark};
 use std::borrow::Cow;
@@ -239,6 +245,22 @@ impl Document {
             }
         }
         text
+    }
+
+    /// What the document tells about itself, by what that is.
+    #[cfg(feature = "input")]
+    pub(crate) fn facts(&self) -> Facts {
+        let (mut facts, main) = (Facts::default(), self.main());
+        let text = self.sources.file(main.file).text();
+        let written = |span: Span| text.get(span.range()).unwrap_or_default();
+        facts.add("notation", if self.dialect == Dialect::V1 { "NNEF 1.0" } else { "NNEF, the draft of 2017" });
+        facts.add_list("extensions", main.extensions.iter().map(|extension| written(extension.text).to_owned()));
+        let is_metadata = |fragment: &&Fragment| METADATA_FRAGMENTS.contains(&self.names.text(fragment.name.name));
+        let (metadata, fragments): (Vec<_>, Vec<_>) = main.fragments.iter().partition(is_metadata);
+        let names = fragments.iter().map(|fragment| self.names.text(fragment.name.name).to_owned());
+        facts.add_list("fragments", names);
+        facts.add_each("metadata", metadata.iter().map(|fragment| written(fragment.span).to_owned()));
+        facts
     }
 
     /// The ids of all modules.

@@ -12,6 +12,8 @@ mod elements;
 #[cfg(feature = "eval")]
 mod evaluation;
 mod external;
+#[cfg(feature = "input")]
+mod facts;
 pub(crate) mod from_nnef;
 pub(crate) mod infer;
 mod inline;

@@ -9,6 +9,7 @@ use super::values::Summaries;
 use super::{dot, html, layout, svg};
 use crate::graph::Graph;
 use crate::source::Sources;
+use crate::source::facts::Facts;
 
 /// The maximum number of operations of a graph that is drawn.
 pub(crate) const MAX_OPERATIONS: usize = 400_000;
@@ -20,6 +21,7 @@ pub struct Picture<'g> {
     pub(super) arrangement: Arrangement,
     pub(super) sources: &'g Sources,
     pub(super) values: Summaries,
+    facts: Facts,
 }
 
 impl<'g> Picture<'g> {
@@ -31,7 +33,18 @@ impl<'g> Picture<'g> {
         }
         let mut scene = Scene::new(graph);
         let arrangement = layout::arrange(&mut scene);
-        Some(Picture { scene, arrangement, sources, values: Summaries::default() })
+        Some(Picture { scene, arrangement, sources, values: Summaries::default(), facts: Facts::default() })
+    }
+
+    /// Adds what the model tells about itself, for pages.
+    #[cfg(feature = "input")]
+    pub(crate) fn with_facts(self, facts: Facts) -> Self {
+        Picture { facts, ..self }
+    }
+
+    /// What pages tell beside the graph.
+    pub(super) fn told(&self) -> (&Sources, &Summaries, &Facts) {
+        (self.sources, &self.values, &self.facts)
     }
 
     /// Adds what the data of variables are like, for pages.
@@ -47,7 +60,7 @@ impl<'g> Picture<'g> {
 
     /// Writes a self-contained HTML page that shows the graph, with a search and the details of each operation.
     pub fn write_html(&self, out: &mut dyn Write) -> io::Result<()> {
-        html::write(&self.scene, &self.arrangement, (self.sources, &self.values), out)
+        html::write(&self.scene, &self.arrangement, self.told(), out)
     }
 
     /// Writes a page that shows this graph beside another one, with the changes between them.

@@ -2,10 +2,8 @@
 //!
 //! A group is a call that several operations come from. If a fragment calls itself first or last in its body, the inner
 //! call is drawn next to the outer one: an unrolled recursion is a row of groups instead of nested groups. Calls that
-//! are nested deeper than [`MAX_DEPTH`] belong to the group around them. Modules in names are groups, too ([`paths`]),
-//! and groups with too many items are divided ([`parts`]).
+//! are nested deeper than [`MAX_DEPTH`] belong to the group around them.
 
-use super::{parts, paths};
 use crate::graph::{Graph, OriginId};
 
 /// The maximum nesting depth of groups.
@@ -15,6 +13,15 @@ pub(super) const MIN_OPERATIONS: u32 = 2;
 
 /// The graph itself, which is around all groups.
 pub(crate) const ROOT: u32 = 0;
+
+/// Equal modules that follow each other.
+#[derive(Clone, Debug)]
+pub(crate) struct RunOf {
+    /// How many they are.
+    pub(crate) count: u32,
+    /// What each is called.
+    pub(crate) name: String,
+}
 
 /// A group, without its contents.
 #[derive(Clone, Debug)]
@@ -27,17 +34,74 @@ pub(crate) struct GroupCall {
     pub(crate) path: Option<String>,
     /// Whether it is a part of a large group, which neither a call nor a name tells.
     pub(crate) is_part: bool,
+    /// The equal modules that it consists of, if it does.
+    pub(crate) run: Option<RunOf>,
 }
 
 impl GroupCall {
     /// The graph itself.
     pub(super) fn root() -> Self {
-        GroupCall { parent: ROOT, origin: OriginId::NONE, path: None, is_part: false }
+        GroupCall { parent: ROOT, origin: OriginId::NONE, path: None, is_part: false, run: None }
+    }
+
+    /// The group of equal modules, in whatever group.
+    pub(super) fn run(of: RunOf) -> Self {
+        GroupCall { run: Some(of), ..GroupCall::root() }
+    }
+
+    /// Whether it is the graph itself.
+    pub(super) fn is_root(&self) -> bool {
+        self.path.is_none() && self.origin == OriginId::NONE && self.run.is_none()
+    }
+
+    /// The name of the module, fragment or part; none for the graph and for a run without a name of its own.
+    pub(super) fn name(&self, graph: &Graph) -> Option<String> {
+        let of_call = || graph.origin(self.origin).map(|call| graph.text_of(call.fragment).to_owned());
+        self.path.clone().or_else(of_call)
     }
 
     /// The group of a module.
     pub(super) fn module(parent: u32, name: String) -> Self {
         GroupCall { parent, path: Some(name), ..GroupCall::root() }
+    }
+}
+
+/// What a group is called.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GroupTitle {
+    /// What is written on it.
+    pub(crate) text: String,
+    /// Its own name, which is a step of a path of modules; empty for runs and parts.
+    pub(crate) step: String,
+    /// The name of the innermost module around what is in it, or its own, without those around that.
+    module: String,
+}
+
+impl GroupTitle {
+    fn of_graph(graph: &Graph) -> Self {
+        GroupTitle { text: graph.text_of(graph.name).to_owned(), ..GroupTitle::default() }
+    }
+
+    /// The title of a group with a name; `around` is that of the module around it.
+    fn new(call: &GroupCall, name: Option<String>, around: &str) -> Self {
+        let full = match &name {
+            Some(name) if !around.is_empty() && !name.chars().any(char::is_alphabetic) => format!("{around}/{name}"),
+            Some(name) => name.clone(),
+            None => String::new(),
+        };
+        let run = call.run.as_ref().map(|run| format!("{} × {}", run.count, run.name));
+        let text = match run {
+            Some(run) if full.is_empty() => run,
+            Some(run) => format!("{full}: {run}"),
+            None => full.clone(),
+        };
+        let step = name.filter(|_| !call.is_part).unwrap_or_default();
+        let module = match full.rsplit_once('/') {
+            _ if step.is_empty() => around.to_owned(),
+            Some((_, last)) if last.chars().any(char::is_alphabetic) => last.to_owned(),
+            _ => full,
+        };
+        GroupTitle { text, step, module }
     }
 }
 
@@ -56,15 +120,16 @@ impl Groups {
         self.of.get(operation).copied().unwrap_or(ROOT)
     }
 
-    /// Finds the groups for the operations that are drawn: calls, modules, and parts of large groups.
-    pub(crate) fn new(graph: &Graph, drawn: &[usize]) -> Self {
-        parts::divided(graph, drawn, Groups::undivided(graph, drawn))
-    }
-
-    /// The groups of calls and modules.
-    pub(crate) fn undivided(graph: &Graph, drawn: &[usize]) -> Self {
-        let calls = Groups::of_calls(graph, drawn);
-        paths::grouped(graph, drawn, &calls).unwrap_or(calls)
+    /// The title of each group. A name without letters is that of a module in the one around it, and one that repeats has
+    /// the number of equal modules.
+    pub(crate) fn titles(&self, graph: &Graph) -> Vec<GroupTitle> {
+        let mut titles: Vec<GroupTitle> = vec![GroupTitle::of_graph(graph)];
+        for call in self.calls.iter().skip(1) {
+            let around = &titles[call.parent as usize].module;
+            let title = GroupTitle::new(call, call.name(graph), around);
+            titles.push(title);
+        }
+        titles
     }
 
     /// Adds a group.
@@ -73,7 +138,8 @@ impl Groups {
         self.calls.len() as u32 - 1
     }
 
-    fn of_calls(graph: &Graph, drawn: &[usize]) -> Self {
+    /// The groups of calls.
+    pub(super) fn of_calls(graph: &Graph, drawn: &[usize]) -> Self {
         let spans = Spans::new(graph, drawn.iter().copied());
         let count = spans.parent.len();
         // For each call, the call that it is drawn in.

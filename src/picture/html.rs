@@ -6,6 +6,7 @@
 mod comparison;
 mod data;
 mod excerpt;
+mod measures;
 
 use std::io::{self, Write};
 
@@ -16,8 +17,6 @@ use sha2::{Digest, Sha256};
 use super::layout::Arrangement;
 use super::scene::Scene;
 use super::sheet::escape;
-use super::values::Summaries;
-use crate::source::Sources;
 
 const STYLE: &str = include_str!("page/page.css");
 const BODY: &str = include_str!("page/body.html");
@@ -28,6 +27,8 @@ const PARTS: &[&str] = &[
     include_str!("page/frame.js"),
     include_str!("page/draw.js"),
     include_str!("page/panel.js"),
+    include_str!("page/model.js"),
+    include_str!("page/search.js"),
     include_str!("page/main.js"),
     include_str!("page/input.js"),
     include_str!("page/link.js"),
@@ -71,13 +72,13 @@ impl HtmlDocument<'_> {
 pub(crate) fn write(
     scene: &Scene,
     arrangement: &Arrangement,
-    (sources, values): (&Sources, &Summaries),
+    told: data::PageTexts,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let name = name_of(scene);
     let body = [&elements(&name, MAIN), KEYS];
     let document = HtmlDocument { title: &name, style: STYLE, body: &body, start: START };
-    document.write(out, |out| data::write(scene, arrangement, (sources, values), out))
+    document.write(out, |out| data::write(scene, arrangement, told, out))
 }
 
 /// The name of the graph, escaped.

@@ -18,7 +18,8 @@ pub(crate) fn told(graph: &Graph, note: &Note) -> Vec<(&'static str, String)> {
 /// The maximum number of extents of a shape that are shown.
 const EXTENTS: usize = 16;
 
-/// The text of a shape, such as `1×64×56×56`; empty if the rank is not known.
+/// The text of a shape, such as `1×64×56×56`; empty if the rank is not known. That of one extent has brackets, so that it
+/// does not look like a number.
 pub(crate) fn shape(graph: &Graph, tensor: TensorId) -> String {
     graph.shape(tensor).map_or_else(String::new, extents)
 }
@@ -31,7 +32,25 @@ fn extents(shape: &Shape) -> String {
     if shape.rank() > EXTENTS {
         parts.push(format!("… {} more", shape.rank() - EXTENTS));
     }
-    parts.join("×")
+    if shape.rank() == 1 { format!("[{}]", parts.concat()) } else { parts.join("×") }
+}
+
+/// A count with three digits and a letter for thousands, millions, and so on; small ones as they are.
+pub(crate) fn rounded(count: u64) -> String {
+    const LETTERS: [&str; 6] = ["k", "M", "G", "T", "P", "E"];
+    if count < 1000 {
+        return count.to_string();
+    }
+    let mut value = count as f64 / 1000.0;
+    let mut letters = LETTERS.into_iter();
+    let mut letter = letters.next().unwrap_or_default();
+    while value >= 999.5
+        && let Some(next) = letters.next()
+    {
+        (value, letter) = (value / 1000.0, next);
+    }
+    let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.digits$} {letter}")
 }
 
 /// A text on one line of at most `most` characters; the middle of a longer one is omitted.
@@ -175,10 +194,18 @@ mod tests {
     }
 
     #[test]
+    fn counts_have_three_digits() {
+        let counts = [0, 999, 1000, 12_345, 999_499, 999_500, 25_557_032, u64::MAX];
+        let wanted = ["0", "999", "1.00 k", "12.3 k", "999 k", "1.00 M", "25.6 M", "18.4 E"];
+        assert_eq!(counts.map(rounded), wanted);
+    }
+
+    #[test]
     fn shapes_have_question_marks_where_nothing_is_known() {
         assert_eq!(extents(&Shape::of(&[1, 64, 56])), "1×64×56");
         assert_eq!(extents(&Shape::new(&[crate::graph::Extent::UNKNOWN, crate::graph::Extent::ONE])), "?×1");
         assert_eq!(extents(&Shape::default()), "scalar");
+        assert_eq!(extents(&Shape::of(&[64])), "[64]");
         assert_eq!(extents(&Shape::of(&[1; 20])), format!("{}… 4 more", "1×".repeat(16)));
     }
 }

@@ -18,6 +18,7 @@
 mod category;
 mod dot;
 mod drawing;
+mod grouping;
 mod groups;
 mod html;
 mod label;
@@ -25,6 +26,8 @@ mod layout;
 mod parts;
 mod paths;
 mod quotient;
+mod regroup;
+mod runs;
 mod scene;
 mod sheet;
 mod svg;

@@ -11,6 +11,7 @@ use super::category::{self, Category};
 use super::groups::{GroupCall, Groups, MIN_OPERATIONS, ROOT};
 use super::layout::ranks::{Adjacency, Level};
 use super::quotient::Quotient;
+use super::regroup::{GroupItem, NewGroup, regrouped};
 use crate::graph::Graph;
 
 /// The number of items from which on groups are divided, inner groups and the graph itself, and of their parts.
@@ -27,18 +28,6 @@ const TIMES: usize = 3;
 /// The number of operators in the title of a part.
 const NAMED: usize = 3;
 
-/// An operation, or a group with its operations.
-struct PartItem {
-    group: Option<u32>,
-    operations: Vec<usize>,
-}
-
-/// A group that is still to be numbered.
-struct OpenPart {
-    call: GroupCall,
-    items: Vec<PartItem>,
-}
-
 /// Divides groups with many items.
 pub(super) fn divided(graph: &Graph, drawn: &[usize], groups: Groups) -> Groups {
     let mut counts = vec![0usize; groups.calls.len()];
@@ -53,63 +42,23 @@ pub(super) fn divided(graph: &Graph, drawn: &[usize], groups: Groups) -> Groups 
         return groups;
     }
     let mut quotient = Quotient::new(graph);
-    let mut new = Groups { calls: Vec::new(), of: vec![ROOT; graph.operations.len()] };
-    let mut open = vec![OpenPart { call: GroupCall::root(), items: items(&groups, ROOT, drawn) }];
-    while let Some(OpenPart { call, items: inner }) = open.pop() {
-        let number = new.add(call);
+    regrouped(drawn, &groups, |call, inner| {
         let count: usize = inner.iter().map(|item| item.operations.len()).sum();
-        let most = most(count);
+        let most = if call.run.is_some() { MANY } else { most(count) };
         let loose = inner.iter().filter(|item| item.group.is_none()).count();
         let is_scattered = is_first(count) && loose > LOOSE && inner.len() > loose + 1;
-        let ranges = if inner.len() > most || is_scattered {
-            divide(graph, &mut quotient, &inner, most.min(PARTS))
-        } else {
-            Vec::new()
-        };
-        let mut inner: Vec<Option<PartItem>> = inner.into_iter().map(Some).collect();
-        let start = open.len();
+        if inner.len() <= most && !is_scattered {
+            return Vec::new();
+        }
         let mut numbered = 0;
-        for range in &ranges {
-            let items: Vec<PartItem> = range.items.iter().filter_map(|item| inner[*item as usize].take()).collect();
+        let part = |range: PartRange| {
             numbered += usize::from(range.is_numbered);
-            let number_of = range.is_numbered.then_some(numbered);
-            let call = GroupCall { is_part: true, ..GroupCall::module(number, title(graph, &items, number_of)) };
-            open.push(OpenPart { call, items });
-        }
-        for item in inner.into_iter().flatten() {
-            match item.group {
-                Some(group) => {
-                    let call = GroupCall { parent: number, ..groups.calls[group as usize].clone() };
-                    open.push(OpenPart { call, items: items(&groups, group, &item.operations) });
-                }
-                None => item.operations.iter().for_each(|operation| new.of[*operation] = number),
-            }
-        }
-        open[start..].reverse();
-    }
-    new
-}
-
-/// The items of a group with these operations.
-fn items(groups: &Groups, group: u32, operations: &[usize]) -> Vec<PartItem> {
-    let mut items: Vec<PartItem> = Vec::new();
-    let mut known: FxHashMap<u32, usize> = FxHashMap::default();
-    for &operation in operations {
-        let mut inner = groups.of(operation);
-        if inner == group {
-            items.push(PartItem { group: None, operations: vec![operation] });
-            continue;
-        }
-        while groups.calls[inner as usize].parent != group {
-            inner = groups.calls[inner as usize].parent;
-        }
-        let item = *known.entry(inner).or_insert(items.len());
-        if item == items.len() {
-            items.push(PartItem { group: Some(inner), operations: Vec::new() });
-        }
-        items[item].operations.push(operation);
-    }
-    items
+            let items = range.items.iter().map(|item| &inner[*item as usize]);
+            let title = title(graph, items, range.is_numbered.then_some(numbered));
+            NewGroup { call: GroupCall { is_part: true, ..GroupCall::module(ROOT, title) }, items: range.items }
+        };
+        divide(graph, &mut quotient, inner, most.min(PARTS)).into_iter().map(part).collect()
+    })
 }
 
 /// Items that become a part.
@@ -119,7 +68,7 @@ struct PartRange {
 }
 
 /// Divides items into parts, or only the operations among groups. Items that are in no part stay as they are.
-fn divide(graph: &Graph, quotient: &mut Quotient, items: &[PartItem], most: usize) -> Vec<PartRange> {
+fn divide(graph: &Graph, quotient: &mut Quotient, items: &[GroupItem], most: usize) -> Vec<PartRange> {
     let operations = items.iter().enumerate();
     let operations = operations.flat_map(|(item, of)| of.operations.iter().map(move |at| (*at, item as u32)));
     let level = quotient.level(items.len(), operations);
@@ -134,8 +83,8 @@ fn divide(graph: &Graph, quotient: &mut Quotient, items: &[PartItem], most: usiz
     }
     let crossing = crossings(&level, &position);
     let signature = |at: usize| match &items[order[at] as usize] {
-        PartItem { group: Some(_), operations } => (true, operations.len()),
-        PartItem { group: None, operations } => {
+        GroupItem { group: Some(_), operations } => (true, operations.len()),
+        GroupItem { group: None, operations } => {
             (false, operations.first().map_or(0, |at| graph.kind_id(&graph.operations[*at]).index()))
         }
     };
@@ -219,9 +168,9 @@ fn windows(crossing: &[u32], most: usize) -> Vec<Range<usize>> {
 }
 
 /// The title of a part: its number and its most frequent operators, without those that only move items.
-fn title(graph: &Graph, items: &[PartItem], number: Option<usize>) -> String {
+fn title<'i>(graph: &Graph, items: impl Iterator<Item = &'i GroupItem>, number: Option<usize>) -> String {
     let mut counts: FxHashMap<&str, (usize, usize)> = FxHashMap::default();
-    for (at, operation) in items.iter().flat_map(|item| &item.operations).enumerate() {
+    for (at, operation) in items.flat_map(|item| &item.operations).enumerate() {
         let name = graph.operation_name(&graph.operations[*operation]);
         counts.entry(name).or_insert((0, at)).0 += 1;
     }

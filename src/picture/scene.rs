@@ -6,10 +6,10 @@ use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 
 use super::category::{self, Category};
-use super::groups::{GroupCall, Groups, ROOT};
-use super::label;
+use super::groups::{GroupCall, GroupTitle, Groups, ROOT};
 use super::layout::ranks::{Level, Net};
-use crate::graph::{Graph, Key, Operation, OperationId, OriginId, TensorId};
+use super::{grouping, label};
+use crate::graph::{Graph, Key, Operation, OperationId, OriginId, TensorId, Value};
 use crate::progress;
 
 /// What a box represents.
@@ -49,12 +49,16 @@ pub(crate) struct Group {
     pub(crate) parent: u32,
     /// Its index among the items of that group.
     pub(crate) item: u32,
-    /// The name of the fragment or module.
+    /// What is written on it.
     pub(crate) title: String,
+    /// The name of the fragment or module; empty for runs and parts.
+    pub(crate) step: String,
     /// The call.
     pub(crate) origin: OriginId,
     /// Whether it is a part of a large group.
     pub(crate) is_part: bool,
+    /// The number of equal modules that it consists of, or zero.
+    pub(crate) run: u32,
     /// The number of operations in it, including inner groups.
     pub(crate) operations: u32,
     /// Its items.
@@ -93,7 +97,7 @@ pub(crate) struct Scene<'g> {
 impl<'g> Scene<'g> {
     /// The contents of a picture of a graph.
     pub(crate) fn new(graph: &'g Graph) -> Self {
-        Scene::grouped(graph, Groups::new)
+        Scene::grouped(graph, grouping::grouped)
     }
 
     /// The contents of a picture of a graph, with the groups that a function finds for the operations that are drawn.
@@ -104,7 +108,7 @@ impl<'g> Scene<'g> {
         let mut scene = Scene {
             graph,
             nodes: Vec::new(),
-            groups: groups.calls.iter().map(|call| group(graph, call)).collect(),
+            groups: groups.calls.iter().zip(groups.titles(graph)).map(|(call, title)| group(call, title)).collect(),
             folded,
             sources: vec![None; graph.tensors.len()],
             items: Vec::new(),
@@ -244,16 +248,15 @@ impl<'g> Scene<'g> {
     }
 }
 
-fn group(graph: &Graph, of: &GroupCall) -> Group {
-    let GroupCall { parent, origin, is_part, .. } = *of;
-    let call = graph.origin(origin);
-    let title = graph.text_of(call.map_or(graph.name, |call| call.fragment));
+fn group(of: &GroupCall, title: GroupTitle) -> Group {
     Group {
-        parent,
+        parent: of.parent,
         item: 0,
-        title: label::shorten(of.path.as_deref().unwrap_or(title), 32),
-        origin,
-        is_part,
+        title: label::shorten(&title.text, GROUP_TITLE),
+        step: title.step,
+        origin: of.origin,
+        is_part: of.is_part,
+        run: of.run.as_ref().map_or(0, |run| run.count),
         operations: 0,
         items: Vec::new(),
         nets: IndexMap::default(),
@@ -298,6 +301,8 @@ fn has_only_data(graph: &Graph, folded: &[bool], operation: &Operation) -> bool 
     any && all
 }
 
+/// The maximum length of the title of a group, in characters.
+const GROUP_TITLE: usize = 32;
 /// The maximum lengths of a title, a note, and the parts of a row, in characters.
 const TITLE: usize = 30;
 const NOTE: usize = 28;
@@ -376,13 +381,18 @@ fn rows(graph: &Graph, folded: &[bool], operation: &Operation) -> Vec<(String, S
             }
         });
         if takes_tensors && !has_tensor {
-            rows.push(row(name, &label::short_operand(graph, value)));
+            rows.push(row(name, &is(&label::short_operand(graph, value))));
         }
     }
     rows
 }
 
-/// The text for a tensor that is a variable or a constant.
+/// The text of a value, which is not that of a shape.
+fn is(value: &str) -> String {
+    format!("= {value}")
+}
+
+/// The text for a tensor that is a variable or a constant: its value if that is short, else its shape.
 fn data(graph: &Graph, folded: &[bool], tensor: TensorId) -> Option<String> {
     let maker = graph.tensors[tensor.index()].producer.filter(|maker| folded[maker.index()])?;
     let maker = &graph.operations[maker.index()];
@@ -393,10 +403,12 @@ fn data(graph: &Graph, folded: &[bool], tensor: TensorId) -> Option<String> {
         Key::Positional => "",
     };
     let value = graph.arguments(maker).find(|(key, _)| name(*key).starts_with("value"));
+    // A symbol stands for a tensor: it is its type.
+    let value = value.filter(|(_, value)| !matches!(value.value(), Some(Value::Symbol(_))));
     let value = value.map(|(_, value)| label::short_operand(graph, value));
     let shape = label::shape(graph, tensor);
     Some(match value {
-        Some(value) if value.len() <= 16 => value,
+        Some(value) if value.len() <= 16 => is(&value),
         _ if shape.is_empty() => graph.tensor_name(tensor),
         _ => shape,
     })

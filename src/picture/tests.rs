@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 use std::time::Instant;
 
 use super::drawing::Picture;
+use super::grouping;
 use super::groups::{self, Groups};
 use super::layout::frame::{Placed, Rect, place};
 use super::layout::ranks::{self, Level, Net, Rows, Vertex};
@@ -25,7 +26,7 @@ fn with_graph<T>(text: &str, lower: Lower, f: impl FnOnce(&Graph, &Sources) -> T
 }
 
 fn placed(graph: &Graph) -> (Scene<'_>, Placed) {
-    placed_as(graph, Groups::new)
+    placed_as(graph, grouping::grouped)
 }
 
 fn placed_as(graph: &Graph, find: fn(&Graph, &[usize]) -> Groups) -> (Scene<'_>, Placed) {
@@ -107,7 +108,7 @@ graph G( x ) -> ( y ) { x = external<scalar>(shape = [2]); a = deep(x, 30); y = 
 #[test]
 fn recursion_is_a_row_of_groups_where_it_can_be() {
     with_graph(RECURSION, Lower::Custom, |graph, _| {
-        let (scene, placed) = placed_as(graph, Groups::undivided);
+        let (scene, placed) = placed_as(graph, grouping::undivided);
         let depths: Vec<u32> = (0..scene.groups.len() as u32).map(|group| scene.depth(group)).collect();
         let of = |name: &str| (0..depths.len()).filter(|i| scene.groups[*i].title == name).map(|i| depths[i]).max();
         assert_eq!(of("deep"), Some(1));
@@ -118,7 +119,7 @@ fn recursion_is_a_row_of_groups_where_it_can_be() {
 
 fn width_of(text: &str, lower: Lower) -> f64 {
     with_graph(text, lower, |graph, _| {
-        let (scene, placed) = placed_as(graph, Groups::undivided);
+        let (scene, placed) = placed_as(graph, grouping::undivided);
         check(&scene, &placed);
         placed.groups[0].width
     })
@@ -157,7 +158,7 @@ fn lines_out_of_groups_lead_on() {
         graph G( a0 ) -> ( y ) {{ a0 = external(shape = [1]); {calls} c = relu(a70); y = concat([c, {all}], axis = 0); }}"
     );
     with_graph(&text, Lower::Custom, |graph, _| {
-        let mut scene = Scene::grouped(graph, Groups::undivided);
+        let mut scene = Scene::grouped(graph, grouping::undivided);
         let Arrangement { levels } = arrange(&mut scene);
         let led = levels[1..].iter().map(|level| level.outs.len()).sum::<usize>();
         let is_group =
@@ -203,7 +204,7 @@ fn constants_have_no_boxes() {
     let texts: Vec<(&str, Option<&(String, String)>)> =
         scene.nodes.iter().map(|node| (node.title.as_str(), node.rows.first())).collect();
     assert_eq!(texts.iter().map(|text| text.0).collect::<Vec<_>>(), ["x", "Mul", "Add", "z"]);
-    assert_eq!(texts[1].1.map(|row| row.1.as_str()), Some("0.5"));
+    assert_eq!(texts[1].1.map(|row| row.1.as_str()), Some("= 0.5"));
 }
 
 #[test]
@@ -216,7 +217,7 @@ fn lines_that_are_drawn_are_not_also_named() {
         "version 1.0; graph G( x ) -> ( y ) {{ x = external(shape = [1]); a0 = relu(x); {long} y = concat([{all}], axis = 0); }}"
     );
     with_graph(&text, Lower::Custom, |graph, _| {
-        let (scene, _) = placed_as(graph, Groups::undivided);
+        let (scene, _) = placed_as(graph, grouping::undivided);
         assert!(scene.nodes.iter().any(|node| node.rows.iter().any(|(key, _)| key == "from")));
     });
     let [_, dot, _] = write(&text);

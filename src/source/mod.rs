@@ -3,6 +3,8 @@
 //! Everything that a diagnostic can refer to has a [`Location`]: a file and a byte [`Span`] in it. Lines and
 //! columns are computed only for reports.
 
+#[cfg(feature = "pictures")]
+pub(crate) mod facts;
 pub(crate) mod json;
 pub(crate) mod literals;
 pub(crate) mod names;

@@ -21,6 +21,7 @@ use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::pnnx::data::Archive;
 use crate::pnnx::export;
 use crate::progress::{self, Phase};
+use crate::source::facts::Facts;
 use crate::source::{Location, Sources};
 use crate::tensor::dat::BLOCK;
 use crate::tensor::{DType, Tensor, TensorError};
@@ -268,6 +269,12 @@ impl<'g> Made<'g> {
         let drawn = matches!(to.writer, Writer::Picture(_));
         let picture = if drawn { Some(picture(graph, sources)?) } else { None };
         Ok((Made { to, graph, encoded, picture }, warnings))
+    }
+
+    /// Adds what the model tells about itself, if it is drawn.
+    pub(crate) fn with_facts(mut self, facts: impl FnOnce() -> Facts) -> Self {
+        self.picture = self.picture.map(|picture| picture.with_facts(facts()));
+        self
     }
 
     /// Adds what the data of variables are like.

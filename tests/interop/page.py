@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Uses the pages of `--to html` in a real browser, Chromium without a window.
 
-Drives it through its DevTools over a pipe; needs nothing but Python and Chromium. The first screens of six networks of
-`../shared` are checked, light and dark, where they are there; `--pictures` keeps pictures of them. Exit status 0 if all
+Drives it through its DevTools over a pipe; needs nothing but Python and Chromium. The first screens of an example and of
+eight networks of `../shared`, where they are there, are checked in the window of a desk and of a phone, light and dark: no
+text is small, no box lies on another one, panels are in the window, nothing has to be moved sideways. `--pictures` keeps
+pictures of them. Exit status 0 if all
 is as it should be, 1 if not, 3 if there is no browser.
 """
 
@@ -19,14 +21,19 @@ import xml.etree.ElementTree
 from chromium import Browser, arguments, installed
 
 
-# The most boxes of a first screen, and the smallest scale of its texts.
-FEW, LEGIBLE = 30, 0.5
+# The most boxes of a first screen, and the least size of its texts in pixels, and of the smallest ones at scale 1.
+FEW, READABLE, SMALLEST = 30, 9, 10.5
+# So many of its boxes are in the window, if there are as many.
+MANY = 8
+# The windows.
+DESK, PHONE = (1440, 900), (390, 844)
 # The seconds in which the page of the largest network has to be open: 3, and time for a machine that does other work.
 OPENED = 6
-# Six networks: folders of `../shared`.
-NETWORKS = ["models/llama16", "models/vit_b_16", "models/bert12", "models/resnet50", "models/resnet50.onnx",
-            "models-onnx/jax_transformer3/model.onnx"]
-# The boxes that overlap, and those outside of the window.
+# Networks: folders of `../shared`, and the titles of boxes of their first screens for equal modules.
+NETWORKS = {"models/llama16": "16 × layer", "models/vit_b_16": "layers: 12 × encoder_layer", "models/bert12": "11 × layer",
+            "models/resnet50": None, "models/resnet50.onnx": "5 × conv, relu, add", "models/lstm2": None,
+            "models/densenet121": None, "models-onnx/jax_transformer3/model.onnx": "3 × Block"}
+# The boxes that overlap, those beside the window, and those in it.
 OVERLAPPING = """(() => {
   const found = [], { boxes } = page.shown, name = box => JSON.stringify(box);
   const sorted = boxes.slice().sort((a, b) => a.y - b.y);
@@ -38,11 +45,22 @@ OVERLAPPING = """(() => {
   });
   return found.slice(0, 5);
 })()"""
-OUTSIDE = """page.shown.boxes.filter(box => {
-  const { x, y, scale } = page.view, { width, height } = page.size();
-  return x + box.x * scale < 0 || y + box.y * scale < 0 ||
-    x + (box.x + box.w) * scale > width || y + (box.y + box.h) * scale > height;
+BESIDE = """page.shown.boxes.filter(box => {
+  const { x, scale } = page.view;
+  return x + box.x * scale < 0 || x + (box.x + box.w) * scale > page.size().width;
 }).length"""
+WITHIN = """page.shown.boxes.filter(box => {
+  const { y, scale } = page.view;
+  return y + box.y * scale >= 0 && y + (box.y + box.h) * scale <= page.size().height;
+}).length"""
+# Texts of the page itself that are too small, and what lies outside of the window or makes it wider.
+SMALL = f"""[...document.body.querySelectorAll('*')].filter(of => of.getClientRects().length &&
+  [...of.childNodes].some(node => node.nodeType === 3 && node.data.trim()) &&
+  parseFloat(getComputedStyle(of).fontSize) < {READABLE}).map(of => of.outerHTML.slice(0, 80))"""
+WIDER = """[...document.querySelectorAll('.bar, .bar *, .panel, .canvas, .changes, .side')].filter(of => {
+  const box = of.getBoundingClientRect();
+  return box.width && (box.left < -0.5 || box.right > innerWidth + 0.5 || of.matches('.panel') && box.bottom > innerHeight + 0.5);
+}).map(of => of.outerHTML.slice(0, 80)).concat(document.documentElement.scrollWidth > innerWidth ? ['the document'] : [])"""
 # What a link has to restore.
 STATE = """JSON.stringify([page.data.groups.flatMap((group, id) => id && group.open ? [id] : []), page.selected.item,
   page.panel.item, page.search.input.value])"""
@@ -119,7 +137,7 @@ def check_small(browser, page, svg):
     assert "softmax" in panel and "transformer.nnef:" in panel, panel
     assert "axes" in panel and "encoder_layer" in panel, panel
     browser.key("Escape", 27)
-    assert browser.panel() is None, "Escape does not close the panel"
+    assert "the model" in browser.panel(), "Escape does not clear the selection"
     browser.click(*middle(browser))
     assert "softmax" in browser.panel(), "a click does not select"
     before = int(browser.data("shown"))
@@ -182,7 +200,7 @@ def check_links(browser, page):
     browser.wait("page.selected.item !== null", "the link on the page")
     assert "softmax" in browser.panel(), "a link on the page does not lead there"
     browser.open(page, fragment="#select=no%20such&open=%2Fnot&open=%2Fthere")
-    assert browser.panel() is None
+    assert "the model" in browser.panel()
 
 
 def check_keys(browser, page):
@@ -202,6 +220,24 @@ def check_keys(browser, page):
     opened = int(browser.data("shown"))
     browser.key("c", 67)
     assert int(browser.data("shown")) < opened, "the key c does not close groups"
+    browser.key("m", 77)
+    assert browser.panel() is None, "the key m does not hide the panel of the model"
+    browser.key("m", 77)
+    assert "the model" in browser.panel(), "the key m does not show the model"
+    browser.eval("document.querySelector('.panel .close').click()")
+    assert browser.panel() is None, "the panel of the model does not close"
+
+
+def check_wheel(browser, page):
+    """The wheel moves the picture; with Ctrl it zooms."""
+    browser.open(page)
+    before = browser.eval("page.view")
+    turn = {"type": "mouseWheel", "x": 400, "y": 400, "deltaX": 0, "deltaY": 120}
+    browser.call("Input.dispatchMouseEvent", **turn)
+    browser.wait(f"page.view.y < {before['y']}", "the wheel")
+    assert browser.eval("page.view.scale") == before["scale"], "the wheel zooms"
+    browser.call("Input.dispatchMouseEvent", modifiers=2, **turn)
+    browser.wait(f"page.view.scale < {before['scale']}", "the wheel with Ctrl")
 
 
 def check_search(browser, page):
@@ -246,26 +282,65 @@ def check_values(browser, page):
     assert browser.eval("document.querySelectorAll('.panel .histogram i').length") == 32
 
 
+def check_fits(browser):
+    """All texts of the page can be read, and nothing lies beside the window."""
+    assert not browser.eval(SMALL), browser.eval(SMALL)
+    assert not browser.eval(WIDER), browser.eval(WIDER)
+
+
 def check_first(browser, page):
-    """The first screen is whole, has few boxes, and none overlaps; nor does any with all groups open."""
+    """The first screen has few boxes, none overlaps, and all texts can be read; it is whole, or starts at the top."""
     browser.open(page)
     browser.frame()
     boxes = browser.eval("page.shown.boxes.length")
     assert 1 < boxes <= FEW, f"{boxes} boxes"
-    assert browser.eval(OUTSIDE) == 0, f"{browser.eval(OUTSIDE)} boxes are outside of the window"
-    assert browser.eval("page.view.scale") >= LEGIBLE, browser.eval("page.view.scale")
+    assert not browser.eval(BESIDE), f"{browser.eval(BESIDE)} boxes are beside the window"
+    assert browser.eval(WITHIN) >= min(boxes, MANY), f"{browser.eval(WITHIN)} of {boxes} boxes are in the window"
+    top = browser.eval("Math.min(...page.shown.boxes.map(box => box.y)) * page.view.scale + page.view.y")
+    assert top >= 0, f"the top is {top} above the window"
+    scale = browser.eval("page.view.scale")
+    assert scale * SMALLEST >= READABLE, f"the scale is {scale}"
     assert not browser.eval(OVERLAPPING), browser.eval(OVERLAPPING)
+    check_fits(browser)
     return boxes
 
 
-def check_network(browser, page, pictures):
-    """A network at first sight, light and dark, and with all groups open; a link to an operation of it."""
+def check_phone(browser, page, name, pictures):
+    """The panel is in the window of a phone, below the picture."""
+    check_first(browser, page)
+    assert browser.panel() is None, "the panel hides the picture"
+    if pictures:
+        browser.picture(pictures / f"{name}.png")
+    browser.eval("document.querySelector('button[name=model]').click()")
+    assert "the model" in browser.panel()
+    for select in ["", "page.go(page.data.nodes.findLastIndex(node => node.k === 0))"]:
+        browser.eval(select)
+        browser.frame()
+        check_fits(browser)
+        height = browser.eval("document.querySelector('.panel').clientHeight")
+        assert height >= 200, f"the panel has {height} pixels"
+        assert browser.eval("document.querySelector('.canvas').clientHeight") >= 200
+    if pictures:
+        browser.picture(pictures / f"{name}-selected.png")
+
+
+def check_network(browser, page, title, pictures):
+    """A network at first sight, light and dark, on a desk and on a phone, and with all groups open; a link to an operation
+    of it. Equal modules are one box with a title."""
+    if pictures:
+        pictures.mkdir(parents=True, exist_ok=True)
     for dark in [False, True]:
         browser.dark(dark)
+        mode = "-dark" if dark else ""
+        browser.size(*PHONE)
+        check_phone(browser, page, f"{page.stem}-phone{mode}", pictures)
+        browser.size(*DESK)
         boxes = check_first(browser, page)
+        assert "Legend" in browser.eval("document.querySelector('.panel').textContent"), "no legend"
         if pictures:
-            pictures.mkdir(parents=True, exist_ok=True)
-            browser.picture(pictures / f"{page.stem}{'-dark' if dark else ''}.png")
+            browser.picture(pictures / f"{page.stem}{mode}.png")
+    titles = browser.eval("page.shown.boxes.filter(box => isGroup(box.item)).map(box => page.data.groups[groupOf(box.item)].title)")
+    assert title is None or title in titles, f"{title} is not among {titles}"
     browser.dark(False)
     browser.eval("document.querySelector('button[name=open]').click()")
     browser.frame()
@@ -315,6 +390,45 @@ def check_comparison(browser, page):
     browser.type("relu")
     browser.key("Enter", 13)
     assert browser.eval(names) == ["max_pool", "relu"], browser.eval(names)
+
+
+def check_removed(browser, page):
+    """What was removed or added is marked as such, also where data were removed with it; a legend tells the colours."""
+    browser.open(page)
+    marks = "comparison.pages.map(page => page.data.nodes.filter(node => node.mark && node.k < 3).map(node => [node.mark, node.name]))"
+    assert browser.eval(marks) == [[["removed", "linear"]], [["added", "tanh"]]], browser.eval(marks)
+    legend = browser.eval("document.querySelector('.kinds').innerText").split()
+    assert legend == ["added:", "1", "removed:", "2", "changed:", "0"], legend
+    for size in [DESK, PHONE]:
+        browser.size(*size)
+        browser.open(page)
+        check_fits(browser)
+
+
+def check_model(browser, page):
+    """The panel tells what the model tells about itself; values are told apart from shapes."""
+    browser.open(page)
+    panel = browser.panel()
+    for text in ["told.onnxtxt", "ai.onnx 17, l 1", "maker 2", "l.twice", "key: value", "parameters\t30", "multiply-adds\t96"]:
+        assert text in panel, f"{text}: {panel}"
+    rows = browser.eval("page.data.nodes.flatMap(node => node.r || [])")
+    assert ["B", "= 0.5"] in rows and ["B", "[6]"] in rows, rows
+
+
+def check_module(browser, page):
+    """The panel of a group tells its counts, what enters and leaves it; paths of modules are found."""
+    browser.open(page)
+    search(browser, "net/block_1")
+    panel = browser.panel()
+    for text in ["operations\t2", "parameters\t0", "net__block_0__b", "net__block_1__b", "3 × block"]:
+        assert text in panel, f"{text}: {panel}"
+    search(browser, "net/block_2/relu")
+    assert browser.panel().startswith("relu"), browser.panel()
+    browser.key("c", 67)
+    run = browser.eval("page.data.groups.findIndex(group => group.x === 3)")
+    browser.eval(f"page.go(-1 - {run})")
+    panel = browser.panel()
+    assert "3 equal modules, 6 operations" in panel and "6, 2 each" in panel and "block_2" in panel, panel
 
 
 def check_large(browser, page, operations):
@@ -417,6 +531,43 @@ graph layout( x ) -> ( y )
 }
 """
 
+MODULES = """version 1.0;
+graph modules( x ) -> ( y )
+{
+    x = external<scalar>(shape = [1,8]);
+    net__block_0__a = exp(x);
+    net__block_0__b = relu(net__block_0__a);
+    net__block_1__a = exp(net__block_0__b);
+    net__block_1__b = relu(net__block_1__a);
+    net__block_2__a = exp(net__block_1__b);
+    net__block_2__b = relu(net__block_2__a);
+    y = tanh(net__block_2__b);
+}
+"""
+
+TOLD = """<ir_version: 8, opset_import: ["" : 17, "l" : 1], producer_name: "maker", producer_version: "2",
+  metadata_props: ["key" : "value"]>
+told (float[4,4] x) => (float[4,6] y) <float[4,6] w = {WEIGHTS}, float[6] b = {1, 2, 3, 4, 5, 6}> {
+    h = Constant <value_float = 0.5> ()
+    t = Mul (x, h)
+    u = l.twice (t)
+    m = MatMul (u, w)
+    y = Add (m, b)
+}
+<domain: "l", opset_import: ["" : 17]> twice (a) => (c) { c = Add (a, a) }
+""".replace("WEIGHTS", ", ".join(map(str, range(24))))
+
+# An operation with data, and another one instead of it.
+REMOVED = """version 1.0;
+graph g( x ) -> ( y )
+{
+    x = external<scalar>(shape = [1,4]);
+    w = variable<scalar>(shape = [4,4], label = 'w');
+    h = linear(x, w, 0.0);
+    y = relu(h);
+}
+"""
+
 COMPARED = """version 1.0;
 extension KHR_enable_fragment_definitions;
 fragment block( x: tensor<scalar> ) -> ( y: tensor<scalar> )
@@ -466,11 +617,10 @@ def main():
             subprocess.run([os.path.abspath(args.bin), "-q", source, "-o", page, *options], check=True, cwd=root)
             return page
 
-        def compared():
-            page = folder / "comparison.html"
-            other = COMPARED.replace("[1,1,1,1]", "[1,1,2,2]").replace("exp(a)", "exp(sigmoid(a))")
-            (folder / "before.nnef").write_text(COMPARED)
-            (folder / "after.nnef").write_text(other)
+        def compared(name, before, after):
+            page = folder / name
+            (folder / "before.nnef").write_text(before)
+            (folder / "after.nnef").write_text(after)
             command = [os.path.abspath(args.bin), "-q", "diff", "before.nnef", "after.nnef", "--page", page]
             assert subprocess.run(command, stdout=subprocess.DEVNULL, cwd=folder).returncode == 1
             return page
@@ -481,9 +631,13 @@ def main():
         (folder / "fan.nnef").write_text(fan_document())
         (folder / "layout.nnef").write_text(LAYOUT)
         (folder / "huge.nnef").write_text(huge_document())
+        (folder / "told.onnxtxt").write_text(TOLD)
+        (folder / "modules.nnef").write_text(MODULES)
         write_model(folder / "valued")
         browser = Page(program, folder / "profile")
         try:
+            changed = COMPARED.replace("[1,1,1,1]", "[1,1,2,2]").replace("exp(a)", "exp(sigmoid(a))")
+            replaced = "\n".join(line for line in REMOVED.splitlines() if "variable" not in line).replace("linear(x, w, 0.0)", "tanh(x)")
             example, gru = "examples/transformer.nnef", "examples/gru.nnef"
             steps = [
                 ("diagonal", lambda: check_same(
@@ -499,7 +653,11 @@ def main():
                 ("search", lambda: check_search(browser, make(example, "search.html"))),
                 ("save", lambda: check_save(browser, make(example, "save.html"), folder / "saved")),
                 ("values", lambda: check_values(browser, make(folder / "valued", "values.html"))),
-                ("comparison", lambda: check_comparison(browser, compared())),
+                ("wheel", lambda: check_wheel(browser, make(example, "wheel.html"))),
+                ("model", lambda: check_model(browser, make(folder / "told.onnxtxt", "model.html"))),
+                ("module", lambda: check_module(browser, make(folder / "modules.nnef", "module.html"))),
+                ("comparison", lambda: check_comparison(browser, compared("comparison.html", COMPARED, changed))),
+                ("removed", lambda: check_removed(browser, compared("removed.html", REMOVED, replaced))),
                 ("hostile", lambda: check_hostile(browser, make(folder / "hostile.nnef", "hostile.html"))),
             ]
             for name, step in steps:
@@ -509,16 +667,19 @@ def main():
                 if args.pictures:
                     args.pictures.mkdir(parents=True, exist_ok=True)
                     browser.picture(args.pictures / f"{name}.png")
+                browser.size(*DESK)
             # The size of a small screen.
             browser.size(1280, 800)
             seconds = check_huge(browser, make(folder / "huge.nnef", "huge.html"))
             print(f"huge: ok, open after {seconds:.1f} s")
-            for network in NETWORKS:
+            boxes = check_network(browser, make(example, "transformer.html"), None, args.pictures)
+            print(f"transformer: ok, {boxes} boxes at first")
+            for network, title in NETWORKS.items():
                 source, name = root.parent / "shared" / network, network.split("/")[1]
                 if not source.exists():
                     print(f"skipped: no ../shared/{network}")
                     continue
-                boxes = check_network(browser, make(source, f"{name}.html"), args.pictures)
+                boxes = check_network(browser, make(source, f"{name}.html"), title, args.pictures)
                 assert not browser.messages, f"{name}: {browser.messages}"
                 print(f"{name}: ok, {boxes} boxes at first")
         finally:

@@ -23,6 +23,14 @@ pub(super) fn listing(graph: &Graph, apart: &[TensorId]) -> Listing {
     listing
 }
 
+/// The class of each operation: those of one class are equal but for tensors, whose types are the same.
+#[cfg(feature = "pictures")]
+pub(crate) fn operation_classes(graph: &Graph) -> Vec<ClassId> {
+    let mut listing = Listing::new(0, Vec::new());
+    let mut classes = Classes { graph, known: FxHashMap::default() };
+    graph.operations.iter().map(|operation| classes.class(operation, &mut listing)).collect()
+}
+
 struct Classes<'g> {
     graph: &'g Graph,
     /// The first operation with each hash, and its class. A different operation with the same hash is like no other one,

@@ -7,3 +7,6 @@ mod fragments;
 mod listing;
 mod naming;
 mod outlined;
+
+#[cfg(feature = "pictures")]
+pub(crate) use listing::operation_classes;

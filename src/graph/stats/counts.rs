@@ -18,7 +18,7 @@ pub(crate) struct Counts {
 
 impl Counts {
     /// Adds other numbers.
-    pub(super) fn add(&mut self, other: Counts) {
+    pub(crate) fn add(&mut self, other: Counts) {
         self.operations = self.operations.saturating_add(other.operations);
         self.parameters = self.parameters.saturating_add(other.parameters);
         self.bytes = self.bytes.saturating_add(other.bytes);

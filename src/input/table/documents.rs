@@ -18,6 +18,7 @@ use crate::nnef::dialect;
 use crate::nnef::standardize::standardize;
 use crate::parts::FILES;
 use crate::progress::{self, Phase};
+use crate::source::facts::Facts;
 use crate::source::{FileId, Location, Sources};
 use crate::write::encode::VariableData;
 use crate::{Dialect, Document, Graph, Lower, Options, write};
@@ -234,6 +235,10 @@ impl Backing for Documents {
         };
         let stored = model.as_ref().map_or(0, |model| model.stored());
         Ok(Values { sources: self.document.sources(), model, weights: None, stored, quantizations, seed: None })
+    }
+
+    fn facts(&self) -> Facts {
+        self.document.facts()
     }
 
     /// The statistics of the document with nothing expanded.

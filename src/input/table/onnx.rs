@@ -19,6 +19,7 @@ use crate::onnx::to_nnef::NnefVariables;
 use crate::onnx::{Document, ExternalFile, ModelConstants, ViewTypes};
 use crate::parts::OUTLINING;
 use crate::progress::{self, Phase};
+use crate::source::facts::Facts;
 use crate::source::{FileId, Sources};
 use crate::{Dialect, Graph, Options, write};
 
@@ -285,6 +286,7 @@ impl ModelBytes {
     fn flat(self, what: &str, settings: &Settings) -> Result<Flat, Refusal> {
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(&settings.options) } else { None };
+        let facts = parsed.document.as_ref().map(Document::facts).unwrap_or_default();
         parsed.bind(settings);
         parsed.flatten(settings);
         let types = if settings.constants { ViewTypes::Compared } else { ViewTypes::Inferred };
@@ -295,7 +297,8 @@ impl ModelBytes {
             Some((graph, constants)) => (constants, Ok((graph, found))),
             None => (ModelConstants::default(), Err(found)),
         };
-        Ok(Flat::new(Models { sources, before, constants }, result))
+        let models = Models { sources, before, constants, facts };
+        Ok(Flat::new(models, result))
     }
 }
 
@@ -304,6 +307,8 @@ struct Models {
     sources: Sources,
     before: Option<Stats>,
     constants: ModelConstants,
+    /// What the model tells about itself.
+    facts: Facts,
 }
 
 impl Backing for Models {
@@ -333,6 +338,10 @@ impl Backing for Models {
 
     fn before(&self, _: &write::Notation, _: &Settings) -> Option<Stats> {
         self.before.clone()
+    }
+
+    fn facts(&self) -> Facts {
+        self.facts.clone()
     }
 }
 

@@ -83,7 +83,7 @@ pub(in crate::picture) fn write(pictures: [&Picture; 2], told: &Comparison, out:
         out.write_all(b"],\"pages\":[")?;
         for (i, picture) in pictures.iter().enumerate() {
             out.write_all(if i > 0 { b"," } else { b"" })?;
-            data::write(&picture.scene, &picture.arrangement, (picture.sources, &picture.values), out)?;
+            data::write(&picture.scene, &picture.arrangement, picture.told(), out)?;
         }
         out.write_all(b"]}")
     })

@@ -5,15 +5,17 @@ use std::io::{self, Write};
 use rustc_hash::FxHashMap;
 
 use super::excerpt::{EXCERPT, Excerpt};
+use super::measures::{Measure, measures};
 use crate::graph::{Graph, Key, Operand, OperationId, OriginId, TensorId};
 use crate::picture::category::{self, STYLES};
 use crate::picture::label;
 use crate::picture::layout::Arrangement;
 use crate::picture::layout::frame;
 use crate::picture::layout::ranks::Vertex;
-use crate::picture::scene::{Item, Scene, Subject};
+use crate::picture::scene::{Group, Item, Scene, Subject};
 use crate::picture::sheet::shown;
 use crate::picture::values::{Summaries, Summary};
+use crate::source::facts::Facts;
 use crate::source::literals::push_int;
 use crate::source::places::Places;
 use crate::source::{FileId, Location, Sources};
@@ -23,17 +25,21 @@ const VALUE: usize = 2000;
 /// The maximum number of places of a memory that is drawn, and of places in a line.
 const MEMORY: (u64, usize) = (256, 16);
 
+/// What is told beside the graph: its texts, what the data of its variables are like, what the model tells about itself.
+pub(crate) type PageTexts<'t> = (&'t Sources, &'t Summaries, &'t Facts);
+
 /// Writes the data as one JSON object.
 pub(crate) fn write(
     scene: &Scene,
     arrangement: &Arrangement,
-    (sources, values): (&Sources, &Summaries),
+    (sources, values, facts): PageTexts,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let graph = scene.graph;
     let calls = (0..graph.origin_count()).filter_map(|i| graph.origin(OriginId(i as u32))).map(|call| call.at);
     let places = Places::new(sources, graph.operations.iter().map(|operation| operation.at).chain(calls));
-    let mut data = Data { scene, graph, sources, values, places, text: String::new(), excerpts: Excerpts::default() };
+    let mut data =
+        Data { scene, graph, sources, values, facts, places, text: String::new(), excerpts: Excerpts::default() };
     data.head();
     data.tensors(out)?;
     data.calls(out)?;
@@ -54,6 +60,7 @@ struct Data<'s> {
     graph: &'s Graph,
     sources: &'s Sources,
     values: &'s Summaries,
+    facts: &'s Facts,
     places: Places,
     text: String,
     excerpts: Excerpts,
@@ -130,6 +137,13 @@ impl Data<'_> {
         self.list(STYLES, |data, style| {
             data.strings(&[style.class, style.light.0, style.light.1, style.dark.0, style.dark.1]);
         });
+        self.key("about");
+        let about = &self.facts.0;
+        self.list(about, |data, (key, text)| data.strings(&[key, text]));
+        for (key, tensors) in [("inputs", &self.graph.inputs), ("outputs", &self.graph.outputs)] {
+            self.key(key);
+            self.ints(tensors.iter().map(|tensor| tensor.0));
+        }
     }
 
     fn tensors(&mut self, out: &mut dyn Write) -> io::Result<()> {
@@ -211,6 +225,7 @@ impl Data<'_> {
 
     fn groups(&mut self, arrangement: &Arrangement, out: &mut dyn Write) -> io::Result<()> {
         self.key("groups");
+        let measures = measures(self.scene);
         self.long_list(self.scene.groups.len(), out, |data, i| {
             let (group, level) = (&data.scene.groups[i], &arrangement.levels[i]);
             data.text.push('{');
@@ -226,9 +241,18 @@ impl Data<'_> {
                 data.key("p");
                 data.int(1);
             }
+            if group.run > 0 {
+                data.key("x");
+                data.int(group.run);
+            }
+            if group.step != group.title {
+                data.key("step");
+                data.string(&group.step);
+            }
+            let line = data.measure(group, &measures[i]);
             data.key("titleWidth");
             data.int(frame::title_width(&group.title) as i64);
-            let (width, height) = frame::closed_size(group);
+            let (width, height) = frame::closed_size(group, &line);
             data.key("closed");
             data.text.push_str(&format!("{{\"w\":{width},\"h\":{height}}}"));
             data.key("items");
@@ -250,6 +274,19 @@ impl Data<'_> {
             data.ints(level.tensors.iter().map(|tensor| tensor.0));
             data.text.push('}');
         })
+    }
+
+    /// What is counted in a group, and the line of text in it while it is closed.
+    fn measure(&mut self, group: &Group, measure: &Measure) -> (String, String) {
+        let Measure { counts, uncounted } = measure;
+        self.key("m");
+        self.text.push_str(&format!("[{},{},{uncounted}]", counts.parameters, counts.multiply_adds));
+        let line = measure.line(self.graph, group);
+        if line != Default::default() {
+            self.key("r");
+            self.strings(&[&line.0, &line.1]);
+        }
+        line
     }
 
     /// The boxes; then the variables and constants without a box, so that a search finds them.

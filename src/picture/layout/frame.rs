@@ -65,6 +65,8 @@ pub(crate) const TITLE_LINE: f64 = 18.0;
 pub(crate) const ROW_LINE: f64 = 14.5;
 /// The space between the parts of a line of text.
 const WORD_GAP: f64 = 12.0;
+/// The width of the sign before the title of a closed group.
+const CLOSED_SIGN: f64 = 16.0;
 /// The space inside the sides of a group.
 const PAD: f64 = 16.0;
 /// The height of the upper edge of a group; the top and the height of the title in it.
@@ -107,11 +109,17 @@ pub(crate) fn box_size(node: &Node) -> (f64, f64) {
     ((text + 2.0 * BOX_PAD.0).max(56.0).ceil(), height.ceil())
 }
 
-/// The size of a closed group on a page: its title, and the number of its operations.
-pub(crate) fn closed_size(group: &Group) -> (f64, f64) {
-    let title = label::bold_width(&group.title) * TITLE_SIZE;
-    let note = label::width(&format!("{} operations", group.operations)) * NOTE_SIZE;
-    ((title + WORD_GAP + note + 2.0 * BOX_PAD.0 + 16.0).ceil(), TITLE_LINE + 2.0 * BOX_PAD.1 + 5.0)
+/// The size of a closed group on a page: its title with the number of its operations, and a line of text, if it has one.
+pub(crate) fn closed_size(group: &Group, line: &(String, String)) -> (f64, f64) {
+    let title = label::bold_width(&group.title) * TITLE_SIZE + CLOSED_SIGN;
+    let count = match group.operations.checked_div(group.run) {
+        Some(each) => format!("{each} operations each"),
+        None => format!("{} operations", group.operations),
+    };
+    let texts = [label::width(&count), label::width(&line.0), label::width(&line.1)].map(|width| width * NOTE_SIZE);
+    let width = (title + WORD_GAP + texts[0]).max(texts[1] + WORD_GAP + texts[2]);
+    let rows = if line.0.is_empty() && line.1.is_empty() { 0.0 } else { ROW_LINE };
+    ((width + 2.0 * BOX_PAD.0).ceil(), TITLE_LINE + rows + 2.0 * BOX_PAD.1 + 5.0)
 }
 
 /// The width of the title of a group.

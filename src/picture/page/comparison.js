@@ -25,6 +25,7 @@ class Comparison {
   }
 
   list(root, notes) {
+    root.append(this.legend());
     notes.forEach(note => root.append(element('p', note)));
     let around = '';
     this.rows = this.changes.slice(0, LISTED).map(([kind, module, text], i) => {
@@ -38,6 +39,18 @@ class Comparison {
     const more = this.changes.length - this.rows.length;
     if (more > 0) root.append(element('p', `… ${more} more`));
     if (!this.changes.length) root.append(element('p', 'no difference'));
+  }
+
+  /* The colours of the borders, with the numbers of changes. */
+  legend() {
+    const list = element('ul', undefined, 'kinds');
+    for (const kind of ['added', 'removed', 'changed']) {
+      const row = element('li'), sign = element('i');
+      sign.dataset.kind = kind;
+      row.append(sign, element('span', `${kind}: ${this.changes.filter(([of]) => of === kind).length}`));
+      list.append(row);
+    }
+    return list;
   }
 
   /* Goes to the next or the previous change of the list. */

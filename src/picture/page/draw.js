@@ -170,12 +170,12 @@ class Painter {
   /* Draws the number of changes in a closed group at its corner. */
   count(box, changes) {
     const { ctx, colors } = this, text = String(changes);
-    this.mark(box, 7, 'changed');
+    this.mark(box, 7, this.picture.groups[groupOf(box.item)].mark);
     if (!this.readable(10)) return;
     ctx.font = HEAD_FONT;
     const w = Math.max(ctx.measureText(text).width + 10, 16);
     roundRect(ctx, { x: box.x + box.w - w + 8, y: box.y - 9, w, h: 16 }, 8);
-    ctx.fillStyle = colors.changed;
+    ctx.fillStyle = colors[this.picture.groups[groupOf(box.item)].mark] || colors.changed;
     ctx.fill();
     ctx.fillStyle = colors.page;
     ctx.textAlign = 'center';
@@ -225,15 +225,17 @@ class Painter {
     ctx.fillText(right, box.x + box.w - 12, y);
   }
 
-  /* Draws a closed group, with the edge of a second box below it. */
+  /* Draws a closed group, with the edge of a second box below it, and of a third one for equal modules. */
   closed(box) {
     const { ctx, colors } = this, group = this.picture.groups[groupOf(box.item)];
     ctx.fillStyle = this.scale < FAR ? colors.tip : colors.closed;
     ctx.strokeStyle = colors.tip;
     ctx.lineWidth = 1;
-    roundRect(ctx, { x: box.x + 4, y: box.y + 4, w: box.w - 8, h: box.h }, 7);
-    ctx.fill();
-    ctx.stroke();
+    for (const step of group.x ? [2, 1] : [1]) {
+      roundRect(ctx, { x: box.x + 4 * step, y: box.y + 4 * step, w: box.w - 8 * step, h: box.h }, 7);
+      ctx.fill();
+      ctx.stroke();
+    }
     roundRect(ctx, { ...box, h: box.h - 1 }, 7);
     ctx.fill();
     ctx.stroke();
@@ -249,5 +251,6 @@ class Painter {
     ctx.fillStyle = colors.note;
     ctx.textAlign = 'right';
     ctx.fillText(group.size, box.x + box.w - 12, box.y + 18);
+    if (group.r && this.readable(10)) this.pair(box, box.y + 32.5, ...group.r, NOTE_FONT, colors.note, colors.note);
   }
 }

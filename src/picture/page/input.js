@@ -13,14 +13,16 @@ Object.assign(Page.prototype, {
     on('open', () => this.all(true));
     on('shut', () => this.all(false));
     on('save', () => this.save());
+    on('model', () => this.model());
     on('help', () => this.desk.help());
     new ResizeObserver(() => this.resized()).observe(this.canvas);
     this.pointers();
     this.canvas.addEventListener('wheel', event => {
       event.preventDefault();
       const unit = event.deltaMode === 1 ? 16 : 1;
-      if (event.shiftKey) this.pan(-event.deltaY * unit, 0);
-      else this.zoom(Math.exp(-event.deltaY * unit * (event.ctrlKey ? 0.01 : 0.0015)), event.offsetX, event.offsetY);
+      if (event.ctrlKey || event.metaKey) this.zoom(Math.exp(-event.deltaY * unit * 0.003), event.offsetX, event.offsetY);
+      else if (event.shiftKey && !event.deltaX) this.pan(-event.deltaY * unit, 0);
+      else this.pan(-event.deltaX * unit, -event.deltaY * unit);
     }, { passive: false });
     this.canvas.addEventListener('dblclick', event => {
       const hit = this.hit(event.offsetX, event.offsetY);
@@ -92,6 +94,7 @@ Object.assign(Page.prototype, {
       '/': () => { search.focus(); search.select(); }, Escape: () => this.clear(), '?': () => this.desk.help(),
       '+': () => this.zoom(1.3), '=': () => this.zoom(1.3), '-': () => this.zoom(1 / 1.3), 0: () => this.fit(),
       Enter: () => this.enter(), ' ': () => this.enter(), s: () => this.save(),
+      m: () => this.model(),
       o: () => this.all(true), c: () => this.all(false),
     };
     if (event.key.startsWith('Arrow')) this.arrow(event.key.slice(5), event.shiftKey);

@@ -1,10 +1,13 @@
 // The page and its state: open groups, selection, view.
 'use strict';
 
-/* Initially groups are opened until this number of boxes is shown, as long as they are at least of this scale. */
-const FEW = 30, LEGIBLE = 0.5;
-/* A picture that would be smaller is shown in part. */
-const SMALL = 0.35;
+/* Initially groups are opened until this number of boxes is shown, as long as all texts can be read: the smallest ones,
+   of 10.5, have 9 pixels. What would be smaller is shown in part. */
+const FEW = 30, LEGIBLE = 0.86;
+/* The largest scale of the first screen. */
+const LARGE = 1.5;
+/* In windows of at least this width, the panel of the model is open at first. */
+const WIDE = 1000;
 const SCALES = [0.01, 4];
 
 const operations = count => `${count} operation${count === 1 ? '' : 's'}`;
@@ -14,9 +17,10 @@ function unpack(data) {
   data.groups.forEach((group, index) => {
     const items = group.items.length;
     group.open = index === 0;
-    const kind = group.p ? 'part' : group.f < 0 ? 'module' : 'fragment';
+    group.step ??= group.title;
+    const kind = group.x ? `${group.x} equal modules` : group.p ? 'part' : group.f < 0 ? 'module' : 'fragment';
     group.note = `${kind}, ${operations(group.count)}`;
-    group.size = operations(group.count);
+    group.size = group.x ? `${operations(group.count / group.x)} each` : operations(group.count);
     group.depth = index ? data.groups[group.parent].depth + 1 : 0;
     const edges = [];
     for (let i = 0; i < group.edges.length; i += 3) edges.push(group.edges.slice(i, i + 3));
@@ -51,7 +55,7 @@ class Page {
     this.view = { x: 0, y: 0, scale: 1 };
     this.none = { item: null, made: new Set(), used: new Set() };
     this.selected = this.none;
-    const actions = { select: id => this.go(id), clear: () => this.clear(), toggle: id => this.toggle(id) };
+    const actions = { select: id => this.go(id), clear: () => this.close(), toggle: id => this.toggle(id) };
     this.panel = new Panel(this.part('.panel'), data, this.index, actions);
     const list = this.part('.found');
     list.id = `${prefix}found`;
@@ -62,9 +66,13 @@ class Page {
       },
       changed: () => desk.note(),
     });
+    this.panel.name = this.part('h1').textContent;
     this.dark = matchMedia('(prefers-color-scheme: dark)');
     this.dark.addEventListener('change', () => this.theme());
     this.theme();
+    /* Whether the panel shows the model while nothing is selected. */
+    this.about = !prefix && innerWidth >= WIDE;
+    if (this.about) this.panel.model(this.painter.colors);
     this.start();
     this.listen();
     const count = data.nodes.filter(node => node.k === 0 || node.k === 3).length;
@@ -79,18 +87,35 @@ class Page {
     return this.root.querySelector(selector);
   }
 
-  /* Marks the boxes that changes are about, for data those that name them, and counts the changes in groups. */
+  /* Marks the boxes that changes are about, for data those that name them, and counts the changes in groups. What was
+     added or removed is marked as such; what names other data than before has changed. */
   mark(changes) {
-    for (const { kind, tensor, text } of changes) {
-      const maker = this.index.maker[tensor];
-      if (maker === undefined) continue;
-      for (const item of new Set([maker, this.user(maker)])) {
-        const node = this.data.nodes[item];
-        node.mark ??= item === maker ? kind : 'changed';
+    const { nodes, groups } = this.data, known = changes.filter(({ tensor }) => this.index.maker[tensor] !== undefined);
+    for (const { kind, tensor, text } of known) {
+      const node = nodes[this.index.maker[tensor]];
+      if (!node.mark || kind !== 'changed') node.mark = kind;
+      (node.told ??= []).push(text);
+    }
+    for (const { tensor, text } of known) {
+      const maker = this.index.maker[tensor], user = this.user(maker), node = nodes[user];
+      if (user !== maker) {
+        node.mark ??= 'changed';
         (node.told ??= []).push(text);
       }
-      for (let group = this.data.nodes[this.user(maker)].g; group > 0; group = this.data.groups[group].parent) {
-        this.data.groups[group].changes = (this.data.groups[group].changes || 0) + 1;
+      for (let group = node.g; group > 0; group = groups[group].parent) {
+        groups[group].changes = (groups[group].changes || 0) + 1;
+      }
+    }
+    if (known.length) this.markGroups();
+  }
+
+  /* A group of nothing but what was added is itself added, and so on. */
+  markGroups() {
+    const { nodes, groups } = this.data;
+    for (const node of nodes.filter(node => node.k < 2)) {
+      for (let group = node.g; group > 0; group = groups[group].parent) {
+        const of = groups[group], mark = node.mark || 'same';
+        of.mark = of.mark && of.mark !== mark ? 'changed' : mark;
       }
     }
   }
@@ -102,18 +127,29 @@ class Page {
     this.begin();
   }
 
-  /* Opens groups, those with the most operations first, as long as all boxes can be read on one screen. */
+  /* Opens groups, those with the most operations first, as long as all boxes can be read on one screen; one with most of
+     the operations may be taller. Runs of equal modules stay closed. */
   openFew() {
-    const { groups } = this.data, inner = id => groups[id].items.filter(isGroup).map(groupOf);
+    const { groups, nodes } = this.data, total = nodes.filter(node => node.k === 0).length;
+    const inner = id => groups[id].items.filter(isGroup).map(groupOf);
     const ready = inner(0);
     while (ready.length) {
       const at = ready.reduce((most, id, i) => groups[id].count > groups[ready[most]].count ? i : most, 0);
       const [id] = ready.splice(at, 1);
-      if (this.shown.boxes.length + groups[id].items.length - 1 > FEW) continue;
+      if (groups[id].x) continue;
+      if (this.shown.boxes.length + groups[id].items.length - 1 > FEW) return;
       this.turn(id, true);
-      if (this.scale() >= LEGIBLE) ready.push(...inner(id));
-      else this.turn(id, false);
+      if (!this.fits(groups[id].count * 2 > total)) {
+        this.turn(id, false);
+        return;
+      }
+      ready.push(...inner(id));
     }
+  }
+
+  /* Whether all that is shown can be read on one screen, or at least all that is side by side. */
+  fits(tall) {
+    return this.scale() >= LEGIBLE || tall && (this.size().width - 48) / this.shown.w >= LEGIBLE;
   }
 
   turn(id, open) {
@@ -124,6 +160,7 @@ class Page {
 
   theme() {
     this.painter.colors = palette(this.data, this.dark.matches);
+    if (!this.panel.root.hidden && this.panel.item === null) this.panel.model(this.painter.colors);
     this.draw();
   }
 
@@ -154,7 +191,7 @@ class Page {
   /* The scale at which all of it is shown. */
   scale() {
     const { width, height } = this.size(), pad = 24;
-    return Math.min((width - 2 * pad) / this.shown.w, (height - 2 * pad) / this.shown.h, 1.5);
+    return Math.min((width - 2 * pad) / this.shown.w, (height - 2 * pad) / this.shown.h, LARGE);
   }
 
   /* Shows the whole picture. */
@@ -165,14 +202,14 @@ class Page {
   /* Shows the whole picture, or its top at a scale that can be read. */
   begin() {
     this.fit();
-    if (this.view.scale < SMALL && this.shown.boxes.length) this.top();
+    if (this.view.scale < LEGIBLE && this.shown.boxes.length) this.top();
     this.first = this.view;
   }
 
   /* Shows the top of the picture. */
   top() {
     const { width, height } = this.size();
-    const scale = Math.max(Math.min((width - 48) / this.shown.w, 1), 0.6);
+    const scale = Math.max(Math.min((width - 48) / this.shown.w, 1), LEGIBLE);
     const first = this.shown.boxes.reduce((a, b) => b.y < a.y ? b : a);
     const half = Math.min(width / scale, this.shown.w) / 2;
     const middle = Math.min(Math.max(first.x + first.w / 2, half), this.shown.w - half);
@@ -267,11 +304,25 @@ class Page {
     this.draw();
   }
 
+  /* Selects nothing. The panel shows the model then, if it did before. */
   clear() {
+    if (this.about) this.panel.model(this.painter.colors);
+    else this.panel.hide();
     this.selected = this.none;
-    this.panel.hide();
     this.desk.note();
     this.draw();
+  }
+
+  /* Closes the panel; that of the model stays closed. */
+  close() {
+    if (this.panel.item === null) this.about = false;
+    this.clear();
+  }
+
+  /* Shows the model in the panel, or hides it. */
+  model() {
+    this.about = this.panel.root.hidden || this.panel.item !== null;
+    this.clear();
   }
 
   /* Opens or closes a group; its upper left corner does not move. */

@@ -1,4 +1,4 @@
-// The panel with details of the selection, and the search. Everything that comes from the model is set as text,
+// The panel with details of the selection. Everything that comes from the model is set as text,
 // never as markup.
 'use strict';
 
@@ -42,6 +42,8 @@ function withArguments(text, end) {
 class Panel {
   constructor(root, data, index, actions) {
     Object.assign(this, { root, data, index, actions, item: null });
+    /* The files that operations come from. */
+    this.used = new Set(data.nodes.flatMap(node => node.s ? [node.s[0]] : []));
   }
 
   /* The names of the results of a box. */
@@ -95,6 +97,19 @@ class Panel {
     }
     made.append(table);
     return made;
+  }
+
+  /* A table of names and texts. */
+  table(title, rows) {
+    if (!rows.length) return;
+    const table = element('table');
+    for (const [name, text, hint] of rows) {
+      const row = element('tr');
+      if (hint) row.title = hint;
+      row.append(element('th', name), element('td', text));
+      table.append(row);
+    }
+    section(this.root, title).append(table);
   }
 
   place([file, line, column]) {
@@ -250,118 +265,5 @@ class Panel {
       list.append(item);
     });
     section(this.root, 'Called through').append(list);
-  }
-
-  group(id) {
-    const group = this.data.groups[id];
-    this.start(group.title, group.note);
-    this.item = -1 - id;
-    this.around(group.parent);
-    const text = group.open ? 'Close this group' : 'Open this group';
-    this.root.append(button(text, () => this.actions.toggle(id), 'wide'));
-    this.calls(group.f);
-  }
-}
-
-/* The search for names of operations, tensors, modules and fragments, for labels, and for lines of the source. */
-class Search {
-  constructor(input, list, data, panel, actions) {
-    Object.assign(this, { input, list, data, panel, ...actions, found: [], at: -1 });
-    input.setAttribute('aria-controls', list.id);
-    input.addEventListener('input', () => {
-      this.run();
-      this.changed();
-    });
-    input.addEventListener('keydown', event => this.key(event));
-    input.addEventListener('blur', () => this.open(false));
-    input.addEventListener('focus', () => { if (this.found.length) this.open(true); });
-    // A click on the list does not take the focus from the input, which would close the list.
-    list.addEventListener('mousedown', event => event.preventDefault());
-  }
-
-  /* What is searched for each item, made when it is first needed. */
-  texts() {
-    if (this.known) return this.known;
-    const { data } = this, texts = [], paths = [''];
-    data.groups.forEach((group, id) => {
-      if (!id) return;
-      paths[id] = `${group.parent ? `${paths[group.parent]}/` : ''}${group.title}`;
-      texts.push([-1 - id, `${group.title}\n${paths[id]}`.toLowerCase()]);
-    });
-    data.nodes.forEach((node, id) => {
-      const names = node.o.flatMap(([, ids]) => ids.slice(0, 20)).map(tensor => data.tensors[tensor][0]);
-      const label = node.i.find(([name]) => name === 'label');
-      const place = node.s ? [`:${node.s[1]}`, `${data.files[node.s[0]]}:${node.s[1]}`] : [];
-      const told = (node.m || []).map(([, text]) => text);
-      texts.push([id, names.concat(node.name, label ? label[1] : [], told, place).join('\n').toLowerCase()]);
-    });
-    this.known = texts;
-    return texts;
-  }
-
-  open(open) {
-    this.list.hidden = !open;
-    this.input.setAttribute('aria-expanded', open);
-  }
-
-  /* Exact matches come first, then names that start with the text, then others that contain it. */
-  run() {
-    const wanted = this.input.value.trim().toLowerCase().replace(/^line (?=\d)/, ':');
-    const equal = [], starts = [], contain = [];
-    const line = /^:\d+$/.test(wanted);
-    if (wanted) {
-      this.texts().forEach(([item, text]) => {
-        const lines = `\n${text}\n`;
-        if (lines.includes(`\n${wanted}\n`)) equal.push(item);
-        else if (line) return;
-        else if (lines.includes(`\n${wanted}`)) starts.push(item);
-        else if (text.includes(wanted)) contain.push(item);
-      });
-    }
-    const all = equal.concat(starts, contain);
-    this.total = all.length;
-    this.found = all.slice(0, 40);
-    this.at = this.found.length ? 0 : -1;
-    this.show(wanted);
-  }
-
-  show(wanted) {
-    this.list.replaceChildren();
-    this.open(Boolean(wanted));
-    this.found.forEach((node, i) => {
-      const item = element('li');
-      item.id = `${this.list.id}-${i}`;
-      item.setAttribute('role', 'option');
-      item.setAttribute('aria-selected', i === this.at);
-      const [name, note] = isGroup(node)
-        ? [this.data.groups[groupOf(node)].title, this.data.groups[groupOf(node)].note]
-        : [this.data.nodes[node].name, this.panel.names(node)];
-      item.append(element('b', name), element('span', note));
-      item.addEventListener('click', () => this.choose(i));
-      this.list.append(item);
-    });
-    const more = this.total - this.found.length;
-    if (wanted && !this.total) this.list.append(element('li', 'nothing found', 'none'));
-    if (more > 0) this.list.append(element('li', `… ${more} more`, 'none'));
-    this.input.setAttribute('aria-activedescendant', this.at < 0 ? '' : `${this.list.id}-${this.at}`);
-    this.list.children[this.at]?.scrollIntoView({ block: 'nearest' });
-  }
-
-  choose(i) {
-    if (this.found[i] === undefined) return;
-    this.open(false);
-    this.select(this.found[i]);
-  }
-
-  key(event) {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step && this.found.length) {
-      this.at = (this.at + step + this.found.length) % this.found.length;
-      this.show(this.input.value.trim());
-    } else if (event.key === 'Enter') this.choose(this.at);
-    else if (event.key === 'Escape') this.input.blur();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
   }
 }

@@ -84,11 +84,16 @@ class Sheet {
 
   closed(box) {
     const { colors } = this, group = this.data.groups[groupOf(box.item)];
-    this.rect({ x: box.x + 4, y: box.y + 4, w: box.w - 8, h: box.h }, 7, colors.closed, colors.tip);
+    for (const step of group.x ? [2, 1] : [1]) {
+      this.rect({ x: box.x + 4 * step, y: box.y + 4 * step, w: box.w - 8 * step, h: box.h }, 7, colors.closed, colors.tip);
+    }
     this.rect({ ...box, h: box.h - 1 }, 7, colors.closed, colors.tip);
-    if (group.changes) this.mark(box, 7, 'changed');
+    if (group.changes) this.mark(box, 7, group.mark);
     this.text(group.title, box.x + 12, box.y + 18, 12, colors.text, true);
     this.text(group.size, box.x + box.w - 12, box.y + 18, 10.5, colors.note, false, true);
+    if (!group.r) return;
+    this.text(group.r[0], box.x + 12, box.y + 32.5, 10.5, colors.note);
+    this.text(group.r[1], box.x + box.w - 12, box.y + 32.5, 10.5, colors.note, false, true);
   }
 }
 
