@@ -19,6 +19,9 @@ const MOST_LISTED: usize = 20;
 /// The most modules that the table lists: all of a level, or none.
 const MOST_MODULES: usize = 40;
 
+/// The rows of sums in the table.
+const SUMS: [&str; 5] = ["parameters", "bytes", "multiply-adds", "activations", "peak bytes"];
+
 /// The columns of the table of modules.
 const COLUMNS: [&str; 5] = ["module", "operations", "parameters", "multiply-adds", "activations"];
 
@@ -42,22 +45,15 @@ impl Stats {
             text.push_str(&row(&clean(name), &known(*before), &grouped(*after)));
         }
         text.push_str(&row("total", &known(before.map_or(0, Stats::total)), &grouped(self.total())));
-        let Counts { parameters, bytes, multiply_adds, activations, .. } = self.counts;
-        let numbers = [
-            ("parameters", parameters),
-            ("bytes", bytes),
-            ("multiply-adds", multiply_adds),
-            ("activations", activations),
-            ("peak bytes", self.peak.bytes),
-        ];
-        for (name, number) in numbers {
-            text.push_str(&row(name, "", &grouped(number)));
+        for (name, sum) in SUMS.into_iter().zip(self.amounts()) {
+            text.push_str(&row(name, "", &sum.text()));
         }
         if self.peak.unknown > 0 {
             let are = if self.peak.unknown == 1 { "tensor is" } else { "tensors are" };
             let _ = writeln!(text, "{} {are} of unknown size, and left out", grouped(self.peak.unknown));
         }
         text.push_str(&self.uncounted_line());
+        text.push_str(&self.open.lines());
         push_modules(&self.modules, &mut text);
         text
     }
@@ -87,11 +83,11 @@ fn push_modules(modules: &[ModuleStats], text: &mut String) {
     let mut rows: Vec<[String; 5]> = Vec::new();
     for at in order(modules).into_iter().skip(1) {
         let Some(module) = modules.get(at).filter(|module| is_shown(module) && module.level <= level) else { continue };
-        let Counts { operations, parameters, multiply_adds, activations, .. } = module.counts;
+        let Counts { operations, parameters, multiply_adds, activations, .. } = &module.counts;
         let calls = if module.calls > 1 { format!(" ({} calls)", grouped(module.calls)) } else { String::new() };
         let name =
             format!("{}{}{calls}", "  ".repeat(usize::from(module.level).saturating_sub(1)), clean(&module.name));
-        rows.push([name, grouped(operations), grouped(parameters), grouped(multiply_adds), grouped(activations)]);
+        rows.push([name, grouped(*operations), parameters.text(), multiply_adds.text(), activations.text()]);
     }
     if rows.is_empty() {
         return;
@@ -141,16 +137,8 @@ pub(super) fn json(modules: &[ModuleStats]) -> Value {
     for (i, module) in modules.iter().enumerate().skip(1).rev().filter(|(_, module)| is_shown(module)) {
         let mut of_module = inner.get_mut(i).map(std::mem::take).unwrap_or_default();
         of_module.reverse();
-        let counts = module.counts;
-        let mut row = json!({
-            "name": module.name,
-            "operations": counts.operations,
-            "parameters": counts.parameters,
-            "bytes": counts.bytes,
-            "multiply_adds": counts.multiply_adds,
-            "activations": counts.activations,
-            "modules": of_module,
-        });
+        let mut row = json!({ "name": module.name, "operations": module.counts.operations, "modules": of_module });
+        module.counts.push_json(&mut row, None);
         if let Some(fields) = row.as_object_mut().filter(|_| module.calls > 0) {
             fields.insert("calls".to_owned(), module.calls.into());
         }
