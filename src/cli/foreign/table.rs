@@ -260,7 +260,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     row(&["view", "draw", "visualize", "visualise", "netron", "plot", "render", "browse", "open", "serve"], DRAWN),
     row(&["compare", "difference", "polygraphy"], COMPARED),
     row(&["debug reduce", "debug", "reduce", "bisect"], "not here: --outputs NAME,… cuts by hand"),
-    row(&["model", "onnx", "nnef", "pnnx", "ncnn"], "the input is a path: nnef-flatten INPUT; --from is its notation"),
+    row(&["model", "onnx", "nnef", "pnnx", "ncnn"], "the input is a path: nnef-flatten INPUT; --from and --to are notations"),
     row(&["version"], "nnef-flatten --version"),
     row(&["usage"], "nnef-flatten --help"),
 ];

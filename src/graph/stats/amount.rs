@@ -116,11 +116,15 @@ impl Amount {
         self.terms().plus(factor(self.number))
     }
 
-    /// Whether it is at least as large as another sum, whatever numbers the symbols are.
+    /// Whether it is at least as large as another sum, whatever numbers the symbols are: 1 or more.
     pub(super) fn covers(&self, other: &Amount) -> bool {
         match (self.known(), other.known()) {
             (Some(own), Some(other)) => own >= other,
-            _ => self.dim().minus(other.dim()).is_at_least(0),
+            _ => {
+                // A symbol is not negative: one more than that stands for each.
+                let next = |symbol: &str| Some(Dim::symbol(symbol).plus(Dim::Int(1)));
+                self.dim().minus(other.dim()).substituted(&next).is_at_least(0)
+            }
         }
     }
 
@@ -216,6 +220,7 @@ mod tests {
         let compared = |a: &[&str], b: &[&str]| (product(a).covers(&product(b)), product(b).covers(&product(a)));
         assert_eq!(compared(&["S", "4"], &["S", "3"]), (true, false));
         assert_eq!(compared(&["S", "4"], &["7"]), (false, false));
+        assert_eq!(compared(&["S", "4"], &["3"]), (true, false));
         assert_eq!(compared(&["S"], &["T"]), (false, false));
         assert_eq!(compared(&["5"], &["4"]), (true, false));
     }

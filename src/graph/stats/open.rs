@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::amount::Amount;
 use crate::diagnostics::visible::clean;
+use crate::graph::dims::UNNAMED;
 use crate::graph::{Extent, Graph, TensorId};
 
 /// The most symbols and inputs that a line lists.
@@ -31,10 +32,12 @@ impl OpenInputs {
         for extent in graph.inputs.iter().filter_map(|input| graph.shape(*input)).flat_map(|shape| shape.extents()) {
             extent.dim().each_symbol(&mut |symbol| _ = given.insert(symbol.to_owned()));
         }
-        let (symbols, computed) = used.into_iter().partition(|symbol| given.contains(symbol));
         let least = sums.iter().any(|sum| sum.is_least());
-        let inputs = graph.inputs.iter().filter(|_| least).filter_map(|input| open_input(graph, *input));
-        OpenInputs { symbols, computed, inputs: inputs.collect() }
+        let inputs = graph.inputs.iter().filter_map(|input| open_input(graph, *input, (least, &used)));
+        let inputs = inputs.collect();
+        let (symbols, computed): (Vec<String>, _) = used.into_iter().partition(|symbol| given.contains(symbol));
+        let symbols = symbols.into_iter().filter(|symbol| !symbol.starts_with(UNNAMED)).collect();
+        OpenInputs { symbols, computed, inputs }
     }
 
     pub(super) fn json(&self) -> Value {
@@ -68,10 +71,23 @@ impl OpenInputs {
     }
 }
 
-/// An input with extents that are not known; 1 stands for each of them.
-fn open_input(graph: &Graph, input: TensorId) -> Option<(String, Option<Vec<String>>)> {
+/// An input with extents on which sums depend and that have no name; 1 stands for each of them.
+fn open_input(
+    graph: &Graph,
+    input: TensorId,
+    (least, used): (bool, &BTreeSet<String>),
+) -> Option<(String, Option<Vec<String>>)> {
     let name = graph.tensor_name(input);
-    let Some(shape) = graph.shape(input) else { return Some((name, None)) };
-    let text = |extent: &Extent| if extent.is_unknown() { "1".to_owned() } else { extent.to_string() };
-    shape.extents().iter().any(Extent::is_unknown).then(|| (name, Some(shape.extents().iter().map(text).collect())))
+    let Some(shape) = graph.shape(input) else {
+        // Sequences and the like have no shape.
+        let is_tensor = graph.element_type(input).is_none_or(|element| !element.contains('('));
+        return (least && is_tensor).then_some((name, None));
+    };
+    let is_open = |extent: &Extent| {
+        let mut found = least && extent.is_unknown();
+        extent.dim().each_symbol(&mut |symbol| found |= symbol.starts_with(UNNAMED) && used.contains(symbol));
+        found
+    };
+    let text = |extent: &Extent| if is_open(extent) { "1".to_owned() } else { extent.to_string() };
+    shape.extents().iter().any(is_open).then(|| (name, Some(shape.extents().iter().map(text).collect())))
 }
