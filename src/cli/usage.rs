@@ -150,9 +150,7 @@ fn explained(error: clap::Error, command: &mut clap::Command, words: &[OsString]
         _ => return error,
     };
     if superfluous.starts_with('-') && superfluous.len() > 1 {
-        let Some(instead) = foreign::instead_of_option(&superfluous) else { return error };
-        let message = format!("unexpected argument '{superfluous}', an option of other programs; {instead}");
-        return command.error(ErrorKind::UnknownArgument, message);
+        return unknown_option(error, command, (&superfluous, words));
     }
     let matches = command.clone().ignore_errors(true).try_get_matches_from(words);
     let first = matches.as_ref().ok().filter(|matches| matches.subcommand_name().is_none());
@@ -179,6 +177,28 @@ fn explained(error: clap::Error, command: &mut clap::Command, words: &[OsString]
          only check and fmt take several inputs"
     );
     command.error(ErrorKind::UnknownArgument, message)
+}
+
+/// An error about an option that there is not. To pass it as a value is no advice for a long one: that is never meant.
+fn unknown_option(
+    error: clap::Error,
+    command: &mut clap::Command,
+    (option, words): (&str, &[OsString]),
+) -> clap::Error {
+    let meant = match foreign::instead_of_option(option) {
+        Some(instead) => format!(", an option of other programs; {instead}"),
+        None if error.get(ContextKind::SuggestedArg).is_some() || !option.starts_with("--") => return error,
+        None => match foreign::option_like(option) {
+            Some(like) => format!(", {like}"),
+            None => "; --help lists the options".to_owned(),
+        },
+    };
+    let message = format!("unexpected argument '{option}'{meant}");
+    let sub = words.iter().skip(1).find(|word| command.find_subcommand(word).is_some());
+    match sub.and_then(|name| command.find_subcommand_mut(name)) {
+        Some(command) => command.error(ErrorKind::UnknownArgument, message),
+        None => command.error(ErrorKind::UnknownArgument, message),
+    }
 }
 
 /// The first paragraph of an error about the arguments.

@@ -56,6 +56,14 @@ pub(super) fn instead_of_option(word: &str) -> Option<String> {
     foreign(word).map(told)
 }
 
+/// The option of another program that an option may misspell, with what does its work.
+pub(super) fn option_like(word: &str) -> Option<String> {
+    let name = word.split('=').next().unwrap_or_default();
+    let options = FOREIGN.iter().flat_map(|row| row.words).copied().filter(|known| known.starts_with("--"));
+    let similar = suggest::nearest(name, options)?;
+    foreign(similar).map(|here| format!("like '{similar}' of other programs; {}", told(here)))
+}
+
 /// What does the work of a first word of another program, and of the word behind it; any other word that is the name of an
 /// option is probably meant so.
 pub(super) fn instead_of_word(word: &str, next: Option<&str>) -> Option<String> {

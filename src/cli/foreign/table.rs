@@ -191,7 +191,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     ),
     // Files and notations.
     row(&["--input", "--input-model", "--input-file", "--model", "--model-path", "--onnx", "-i"], INPUT),
-    row(&["--output-model", "--output-file", "--out", "--save-model", "--output-dir", "--export"], OUTPUT),
+    row(&["--output-model", "--output-file", "--out", "--save-model", "--save", "--output-dir", "--export"], OUTPUT),
     row(&["--input-format", "--model-type", "--framework"], "--from NOTATION"),
     row(&["--output-format", "--target-format", "--convert-to", "--format", "-f"], "--to NOTATION"),
     row(&["--json", "--as-json"], "--to json"),
@@ -237,16 +237,16 @@ pub(super) static FOREIGN: &[Foreign] = &[
     row(&["pnnxparam=", "pnnxbin=", "pnnxpy=", "pnnxonnx=", "ncnnparam=", "ncnnbin=", "ncnnpy="], CONVERTING),
     // First words, also behind an input, as for tract and onnxsim.
     row(&["flatten", "expand", "inline", "inliner"], FLATTENING),
-    row(&["convert", "export", "translate", "transform", "import"], CONVERTING),
+    row(&["convert", "export", "translate", "transform", "import", "compile", "build"], CONVERTING),
     row(&["simplify", "slim", "optimize", "optimise", "onnxsim", "onnxslim", "shrink"], SMALLER),
-    row(&["surgeon sanitize", "sanitize", "fold", "fold-constants", "declutter"], SMALLER),
+    row(&["surgeon sanitize", "sanitize", "fold", "fold-constants", "declutter", "clean", "cleanup"], SMALLER),
     row(&["surgeon extract", "extract", "subgraph", "cut", "split", "surgeon"], PART),
-    row(&["surgeon prune", "surgeon weight-strip", "surgeon weight-reconstruct", "quantize"], KEPT_TYPES),
+    row(&["surgeon weight-strip", "surgeon weight-reconstruct", "quantize"], KEPT_TYPES),
     row(
-        &["lint", "validate", "checker", "check-model", "verify"],
+        &["lint", "validate", "checker", "check-model", "verify", "test"],
         "nnef-flatten check INPUT; --verify compares numbers",
     ),
-    row(&["eval", "evaluate", "execute", "predict", "bench"], RUN),
+    row(&["eval", "evaluate", "execute", "predict", "bench", "benchmark"], RUN),
     row(&["infer"], "nnef-flatten run INPUT computes outputs; --annotate writes inferred shapes"),
     row(
         &["shape", "shapes", "infer-shapes", "shape-inference", "symbolic-shape-infer"],
@@ -256,11 +256,17 @@ pub(super) static FOREIGN: &[Foreign] = &[
     row(&["fuse"], "nnef-flatten expr --fuse INPUT"),
     row(&["stats", "statistics", "summary", "count", "cost", "analyze", "analyse", "profile"], COUNTED),
     row(&["inspect model", "inspect", "info", "describe"], "--stats counts; --lower none shows the input"),
-    row(&["show", "print", "cat", "dump", "text"], SHOWN),
+    row(&["show", "print", "cat", "dump", "text", "list", "ls"], SHOWN),
     row(&["view", "draw", "visualize", "visualise", "netron", "plot", "render", "browse", "open", "serve"], DRAWN),
     row(&["compare", "difference", "polygraphy"], COMPARED),
-    row(&["debug reduce", "debug", "reduce", "bisect"], "not here: --outputs NAME,… cuts by hand"),
-    row(&["model", "onnx", "nnef", "pnnx", "ncnn"], "the input is a path: nnef-flatten INPUT; --from and --to are notations"),
+    row(
+        &["debug reduce", "debug", "reduce", "bisect", "surgeon prune", "prune"],
+        "not here: --outputs NAME,… cuts by hand",
+    ),
+    row(
+        &["model", "onnx", "nnef", "pnnx", "ncnn"],
+        "the input is a path: nnef-flatten INPUT; --from and --to are notations",
+    ),
     row(&["version"], "nnef-flatten --version"),
     row(&["usage"], "nnef-flatten --help"),
 ];

@@ -2,6 +2,9 @@
 
 use crate::graph::dims::Dim;
 
+/// The most letters of an expression in a table; JSON has all.
+const MOST_LETTERS: usize = 48;
+
 /// A sum of sizes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Amount {
@@ -156,13 +159,17 @@ impl Amount {
         }
     }
 
-    /// For people: a number with spaces between thousands, or an expression; `at least` before it if parts are of unknown
+    /// For people: a number with spaces between thousands, or the beginning of an expression; `at least` before it if parts are of unknown
     /// size.
     pub(super) fn text(&self) -> String {
         if self.is_unknown() {
             return "unknown".to_owned();
         }
-        let text = self.expression().unwrap_or_else(|| super::table::grouped(self.number));
+        let mut text = self.expression().unwrap_or_else(|| super::table::grouped(self.number));
+        if let Some((at, _)) = text.char_indices().nth(MOST_LETTERS) {
+            text.truncate(at);
+            text.push('…');
+        }
         if self.is_least() { format!("at least {text}") } else { text }
     }
 }

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::Stats;
+use super::amount::Amount;
 use super::counts::Counts;
 use super::modules::ModuleStats;
 use crate::diagnostics::visible::clean;
@@ -22,8 +23,12 @@ const MOST_MODULES: usize = 40;
 /// The rows of sums in the table.
 const SUMS: [&str; 5] = ["parameters", "bytes", "multiply-adds", "activations", "peak bytes"];
 
-/// The columns of the table of modules.
+/// The width of a column of numbers.
+const NUMBER: usize = 12;
+
+/// The columns of the table of modules, with the widths of those of numbers.
 const COLUMNS: [&str; 5] = ["module", "operations", "parameters", "multiply-adds", "activations"];
+const WIDTHS: [usize; 5] = ["module".len(), NUMBER, 14, 18, 14];
 
 impl Stats {
     /// The statistics as a text table.
@@ -39,14 +44,16 @@ impl Stats {
         let widths = kinds.keys().map(|name| clean(name).chars().count()).filter(|width| *width <= MOST_COLUMNS);
         let width = widths.max().unwrap_or(0).max("multiply-adds".len());
         let known = |count: u64| if before.is_some() { grouped(count) } else { "?".to_owned() };
-        let row = |name: &str, before: &str, after: &str| format!("{name:width$}  {before:>12}  {after:>12}\n");
+        let sums = self.amounts().map(Amount::text);
+        let last = sums.iter().map(|sum| sum.chars().count()).max().unwrap_or(0).max(NUMBER);
+        let row = |name: &str, before: &str, after: &str| format!("{name:width$}  {before:>NUMBER$}  {after:>last$}\n");
         let mut text = row("operation", "before", "after");
         for (name, (before, after)) in &kinds {
             text.push_str(&row(&clean(name), &known(*before), &grouped(*after)));
         }
         text.push_str(&row("total", &known(before.map_or(0, Stats::total)), &grouped(self.total())));
-        for (name, sum) in SUMS.into_iter().zip(self.amounts()) {
-            text.push_str(&row(name, "", &sum.text()));
+        for (name, sum) in SUMS.into_iter().zip(sums) {
+            text.push_str(&row(name, "", &sum));
         }
         if self.peak.unknown > 0 {
             let are = if self.peak.unknown == 1 { "tensor is" } else { "tensors are" };
@@ -95,18 +102,29 @@ fn push_modules(modules: &[ModuleStats], text: &mut String) {
     let shown = rows.len().min(MOST_MODULES);
     let hidden = of_level(deepest).count().saturating_sub(shown);
     rows.truncate(MOST_MODULES);
-    let width = |row: &[String; 5]| row.first().map_or(0, |name| name.chars().count());
-    let name = rows.iter().map(width).filter(|width| *width <= MOST_COLUMNS).max().unwrap_or(0).max("module".len());
+    let mut widths = WIDTHS;
+    for (column, cell) in rows.iter().flat_map(widths_of).filter(|(_, cell)| *cell <= MOST_COLUMNS) {
+        if let Some(widest) = widths.get_mut(column) {
+            *widest = cell.max(*widest);
+        }
+    }
+    let [name, rest @ ..] = widths;
     text.push('\n');
-    for [module, operations, parameters, multiply_adds, activations] in
-        std::iter::once(COLUMNS.map(str::to_owned)).chain(rows)
-    {
-        let (counts, products) = (format!("{operations:>12}  {parameters:>14}"), format!("{multiply_adds:>18}"));
-        let _ = writeln!(text, "{module:name$}  {counts}  {products}  {activations:>14}");
+    for [module, numbers @ ..] in std::iter::once(COLUMNS.map(str::to_owned)).chain(rows) {
+        let _ = write!(text, "{module:name$}");
+        for (number, width) in numbers.iter().zip(rest) {
+            let _ = write!(text, "  {number:>width$}");
+        }
+        text.push('\n');
     }
     if hidden > 0 {
         let _ = writeln!(text, "and {} more modules: --message-format json lists all", grouped(hidden as u64));
     }
+}
+
+/// The columns of a row, each with the width of its cell.
+fn widths_of(row: &[String; 5]) -> impl Iterator<Item = (usize, usize)> {
+    row.iter().map(|cell| cell.chars().count()).enumerate()
 }
 
 /// Whether there is something in a module.
