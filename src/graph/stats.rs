@@ -16,13 +16,13 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::{Graph, Kind, Operation, TensorId, Value};
+use super::{Graph, Kind, Operation, Value};
 use crate::graph::standard::{CONSTANT, VARIABLE};
 use amount::Amount;
 use counts::Counts;
 use elements::amount_of_bytes;
 pub(crate) use elements::bytes_of;
-use extents::items;
+use extents::items_or_unknown;
 use memory::Peak;
 use modules::{ModuleStats, Modules};
 use open::OpenInputs;
@@ -107,11 +107,6 @@ impl Counted {
         }
         (counts, complete)
     }
-}
-
-/// The number of items of a tensor.
-fn items_or_unknown(graph: &Graph, tensor: TensorId) -> Amount {
-    items(graph, tensor).unwrap_or_else(Amount::unknown)
 }
 
 /// Counts the items and bytes of a variable. Returns whether they are known.

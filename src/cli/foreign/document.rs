@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
+use super::lookup::{foreign, stands_for};
 use super::table::FOREIGN;
-use super::{foreign, stands_for};
 use crate::cli::options;
 
 /// The heading of the section that is made from the table.

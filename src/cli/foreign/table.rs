@@ -3,7 +3,13 @@
 //! Sources: the options of onnxsim 0.8, onnxslim 0.1.98, polygraphy 0.53, the tools of onnxruntime 1.32 and of NNEF, pnnx
 //! 20261020, tract 0.23, netron 9.3, the arguments of onnx.inliner, and the first words of programs with subcommands.
 
-use super::Foreign;
+/// Words of other programs that mean the same.
+pub(super) struct Foreign {
+    /// Options with their dashes, keys with `=`, first words.
+    pub(super) words: &'static [&'static str],
+    /// What does their work here, or why nothing does.
+    pub(super) here: &'static str,
+}
 
 const FLATTENING: &str = "flattening has no subcommand: nnef-flatten INPUT -o OUTPUT";
 const CONVERTING: &str = "nnef-flatten INPUT -o OUTPUT; the extension of OUTPUT, or --to, is the notation";

@@ -16,6 +16,4 @@ mod tests;
 mod text;
 
 pub(crate) use dim::Dim;
-
-/// The prefix of symbols for extents of models of ONNX that nothing names, which onnx's own inference has too.
-pub(crate) const UNNAMED: &str = "unk__";
+pub(crate) use text::UNNAMED;

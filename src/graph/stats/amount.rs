@@ -165,13 +165,26 @@ impl Amount {
         if self.is_unknown() {
             return "unknown".to_owned();
         }
-        let mut text = self.expression().unwrap_or_else(|| super::table::grouped(self.number));
+        let mut text = self.expression().unwrap_or_else(|| grouped(self.number));
         if let Some((at, _)) = text.char_indices().nth(MOST_LETTERS) {
             text.truncate(at);
             text.push('…');
         }
         if self.is_least() { format!("at least {text}") } else { text }
     }
+}
+
+/// A number with spaces between thousands.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && digits.len().saturating_sub(i).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A number as a factor; unknown if it is too large.

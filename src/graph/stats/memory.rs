@@ -2,7 +2,7 @@
 
 use super::amount::Amount;
 use super::elements::amount_of_bytes;
-use super::items_or_unknown;
+use super::extents::items_or_unknown;
 use crate::graph::{Graph, Operation, Primitive, TensorId};
 
 /// The largest sum of the bytes of tensors that are needed at the same time. A tensor is needed from its operation to the

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::Stats;
-use super::amount::Amount;
+use super::amount::{Amount, grouped};
 use super::counts::Counts;
 use super::modules::ModuleStats;
 use crate::diagnostics::visible::clean;
@@ -167,17 +167,4 @@ pub(super) fn json(modules: &[ModuleStats]) -> Value {
     let mut of_graph = inner.into_iter().next().unwrap_or_default();
     of_graph.reverse();
     of_graph.into()
-}
-
-/// A number with spaces between thousands.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && digits.len().saturating_sub(i).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::indexing_slicing)]
 
-use super::table::grouped;
+use super::amount::grouped;
 use super::*;
 use crate::{Options, expand, parse};
 
