@@ -232,8 +232,8 @@ pub(crate) struct Output {
     pub(crate) provenance: bool,
     /// Write types and shapes beside each statement of NNEF, or into a model of ONNX.
     ///
-    /// Comments of NNEF also have modules and places in the source. A model of ONNX gets the types and shapes of all values,
-    /// as far as they follow from its operators.
+    /// Comments of NNEF also have modules and places in the source. A model of ONNX gets the types and shapes of all
+    /// values, as far as they follow from its operators.
     #[arg(long)]
     pub(crate) annotate: bool,
     /// Write repeated structure once, as fragments of NNEF or functions of a model of ONNX, and calls of them.

@@ -124,8 +124,8 @@ impl GivenShapes {
         Ok(GivenShapes { inputs, symbols: symbols.collect::<Result<_, String>>()? })
     }
 
-    /// The same shapes, with what they say about the symbols in declared shapes: an extent that is given for a symbol is its
-    /// value everywhere.
+    /// The same shapes, with what they say about the symbols in declared shapes: an extent that is given for a symbol
+    /// is its value everywhere.
     pub(crate) fn with_implied(&self, declared: &[DeclaredSymbols]) -> GivenShapes {
         let mut shapes = self.clone();
         let is_declared = |text: &str| declared.iter().any(|(_, of)| of.iter().flatten().any(|symbol| symbol == text));

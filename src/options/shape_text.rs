@@ -1,5 +1,5 @@
-//! The texts of options that give shapes and symbols: `image=1,3,224,224`, and the forms of other programs, `image:1,3,224,224`,
-//! `[1,3,224,224]`, `1x3x224x224`.
+//! The texts of options that give shapes and symbols: `image=1,3,224,224`, and the forms of other programs,
+//! `image:1,3,224,224`, `[1,3,224,224]`, `1x3x224x224`.
 
 use crate::graph::Extent;
 
@@ -29,7 +29,8 @@ const TYPES: &[&str] = &[
 
 /// An input with its shape; the name is empty in a shape without one, which is that of the only input.
 ///
-/// The last `=` ends the name, else the last `:`, which no shape has: whether there is such an input is up to the model.
+/// The last `=` ends the name, else the last `:`, which no shape has: whether there is such an input is up to the
+/// model.
 ///
 /// # Errors
 ///

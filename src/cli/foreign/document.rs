@@ -1,5 +1,5 @@
-//! `docs/from-other-tools.md` and the table of words agree: the page lists all words, and what its rows name is what the
-//! command tells.
+//! `docs/from-other-tools.md` and the table of words agree: the page lists all words, and what its rows name is what
+//! the command tells.
 
 use std::fmt::Write;
 

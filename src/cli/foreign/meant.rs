@@ -1,5 +1,5 @@
-//! What a word that is neither an option, a subcommand nor an input probably means: one of other programs, which the table
-//! has with what does its work here, or a misspelt one.
+//! What a word that is neither an option, a subcommand nor an input probably means: one of other programs, which the
+//! table has with what does its work here, or a misspelt one.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -31,8 +31,8 @@ pub(in crate::cli) fn option_like(word: &str) -> Option<String> {
     foreign(similar).map(|here| format!("like '{similar}' of other programs; {}", told(here)))
 }
 
-/// What does the work of a first word of another program, and of the word behind it; any other word that is the name of an
-/// option is probably meant so.
+/// What does the work of a first word of another program, and of the word behind it; any other word that is the name
+/// of an option is probably meant so.
 pub(in crate::cli) fn instead_of_word(word: &str, next: Option<&str>) -> Option<String> {
     let both = next.and_then(|next| foreign(&format!("{word} {next}")));
     let own = || {
@@ -43,8 +43,8 @@ pub(in crate::cli) fn instead_of_word(word: &str, next: Option<&str>) -> Option<
     both.or_else(|| foreign(word)).map(told).or_else(own)
 }
 
-/// What a word behind an input probably means among all words, if it is not the name of an output: a first word or a key of
-/// another program, one more shape of an input, or how often onnxsim compares.
+/// What a word behind an input probably means among all words, if it is not the name of an output: a first word or a
+/// key of another program, one more shape of an input, or how often onnxsim compares.
 pub(in crate::cli) fn behind_input(word: &str, words: &[OsString]) -> Option<String> {
     if !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()) {
         return foreign("--check-n").map(told);

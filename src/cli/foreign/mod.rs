@@ -1,5 +1,5 @@
-//! Words of other programs: a table with what does their work here, which the command tells, and `docs/from-other-tools.md`
-//! lists.
+//! Words of other programs: a table with what does their work here, which the command tells, and
+//! `docs/from-other-tools.md` lists.
 
 #[cfg(test)]
 mod document;

@@ -1,7 +1,8 @@
 //! The rows: what people type for other programs, and what does that here.
 //!
-//! Sources: the options of onnxsim 0.8, onnxslim 0.1.98, polygraphy 0.53, the tools of onnxruntime 1.32 and of NNEF, pnnx
-//! 20261020, tract 0.23, netron 9.3, the arguments of onnx.inliner, and the first words of programs with subcommands.
+//! Sources: the options of onnxsim 0.8, onnxslim 0.1.98, polygraphy 0.53, the tools of onnxruntime 1.32 and of NNEF,
+//! pnnx 20261020, tract 0.23, netron 9.3, the arguments of onnx.inliner, and the first words of programs with
+//! subcommands.
 
 /// Words of other programs that mean the same.
 pub(super) struct Foreign {
@@ -49,8 +50,8 @@ const fn row(words: &'static [&'static str], here: &'static str) -> Foreign {
     Foreign { words, here }
 }
 
-/// All words, options first. A word that ends in `=` is a key of pnnx, one that ends in `*` any word that begins so, and
-/// rows before others come first. Underscores are hyphens, case does not count.
+/// All words, options first. A word that ends in `=` is a key of pnnx, one that ends in `*` any word that begins so,
+/// and rows before others come first. Underscores are hyphens, case does not count.
 pub(super) static FOREIGN: &[Foreign] = &[
     // Shapes of inputs.
     row(

@@ -1,5 +1,5 @@
-//! The command with what the table of options says: headings, and what a subcommand does not have. What options apply to
-//! is in `docs/options.md` and in the refusals: beside each option it would be longer than the help itself.
+//! The command with what the table of options says: headings, and what a subcommand does not have. What options apply
+//! to is in `docs/options.md` and in the refusals: beside each option it would be longer than the help itself.
 
 use clap::{Arg, Command, CommandFactory, ValueEnum};
 

@@ -159,8 +159,8 @@ impl Amount {
         }
     }
 
-    /// For people: a number with spaces between thousands, or the beginning of an expression; `at least` before it if parts are of unknown
-    /// size.
+    /// For people: a number with spaces between thousands, or the beginning of an expression; `at least` before it if
+    /// parts are of unknown size.
     pub(super) fn text(&self) -> String {
         if self.is_unknown() {
             return "unknown".to_owned();

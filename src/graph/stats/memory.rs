@@ -5,8 +5,9 @@ use super::elements::amount_of_bytes;
 use super::extents::items_or_unknown;
 use crate::graph::{Graph, Operation, Primitive, TensorId};
 
-/// The largest sum of the bytes of tensors that are needed at the same time. A tensor is needed from its operation to the
-/// last one that takes it, an output up to the end; each has memory of its own. Weights and constants do not count.
+/// The largest sum of the bytes of tensors that are needed at the same time. A tensor is needed from its operation to
+/// the last one that takes it, an output up to the end; each has memory of its own. Weights and constants do not
+/// count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Peak {
     /// The bytes. If symbols decide when most memory is needed, they are those of a time at which much is.

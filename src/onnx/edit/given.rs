@@ -62,7 +62,8 @@ pub(crate) fn set_shapes(model: &mut ModelProto, options: &Options, at: Location
     Ok(())
 }
 
-/// Whether the text of an extent is a symbol: neither an expression on symbols, nor a word for an extent that is not known.
+/// Whether the text of an extent is a symbol: neither an expression on symbols, nor a word for an extent that is not
+/// known.
 fn is_symbol(text: &str) -> bool {
     !matches!(text, "" | "?") && matches!(Dim::of_text(text), dim if dim == Dim::Unknown || dim == Dim::symbol(text))
 }
