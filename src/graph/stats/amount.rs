@@ -126,7 +126,8 @@ impl Amount {
             _ => {
                 // A symbol is not negative: one more than that stands for each.
                 let next = |symbol: &str| Some(Dim::symbol(symbol).plus(Dim::Int(1)));
-                self.dim().minus(other.dim()).substituted(&next).is_at_least(0)
+                let difference = self.dim().minus(other.dim());
+                difference.is_at_least(0) || difference.substituted(&next).is_at_least(0)
             }
         }
     }
