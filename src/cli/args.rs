@@ -209,16 +209,19 @@ pub(crate) enum Command {
 /// Where the result goes, and as what.
 #[derive(Args, Debug)]
 pub(crate) struct Output {
-    /// Write the result to this file, completely or not at all; a folder (out/) or archive (.tar, .tgz)
-    /// gets the whole model, data included [default: standard output].
+    /// Write the result to this file, or as a whole model into a folder (out/) or archive (.tar, .tgz).
+    ///
+    /// A file is written completely or not at all; a whole model has its data [default: standard output].
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
-    /// The notation of the result [default: by the extension of PATH; else nnef, and for models of ONNX their
-    /// own].
+    /// The notation of the result [default: by the extension of PATH].
+    ///
+    /// Without an extension it is nnef, and for models of ONNX their own.
     #[arg(long, value_name = "NOTATION")]
     pub(crate) to: Option<To>,
-    /// The number of threads that write the result; the result is the same with any number [default: all
-    /// processors].
+    /// The number of threads that write the result [default: all processors].
+    ///
+    /// The result is the same with any number.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Write the source location and the enclosing calls of each operation to this file, as JSON.
@@ -227,8 +230,10 @@ pub(crate) struct Output {
     /// Record the functions that each node of a model of ONNX was copied from, as metadata of the node.
     #[arg(long)]
     pub(crate) provenance: bool,
-    /// Write types, shapes, modules and places in the source as a comment beside each statement of NNEF; into a model of
-    /// ONNX the types and shapes of all values, as far as they follow from its operators.
+    /// Write types and shapes beside each statement of NNEF, or into a model of ONNX.
+    ///
+    /// Comments of NNEF also have modules and places in the source. A model of ONNX gets the types and shapes of all
+    /// values, as far as they follow from its operators.
     #[arg(long)]
     pub(crate) annotate: bool,
     /// Write repeated structure once, as fragments of NNEF or functions of a model of ONNX, and calls of them.
@@ -237,19 +242,24 @@ pub(crate) struct Output {
     /// Compute operations on constants; their results become constants.
     #[arg(long)]
     pub(crate) fold: bool,
-    /// Merge equal operations; of equal tensors that the document names, each keeps its operation.
+    /// Merge equal operations.
+    ///
+    /// Of equal tensors that the document names, each keeps its operation.
     #[arg(long)]
     pub(crate) share: bool,
-    /// Remove reshapes and transposes that move nothing in memory, and join chains of others; names of
-    /// tensors between them are lost.
+    /// Remove reshapes and transposes that move nothing in memory, and join chains of others.
+    ///
+    /// Names of tensors between them are lost.
     #[arg(long)]
     pub(crate) drop_bitcasts: bool,
-    /// Assign a layout to a tensor, as in x={0,1:T(8,128)}, or to all tensors of its rank, as in {1,0}:
-    /// --to json and html show it, --stats and --drop-bitcasts use it; repeatable.
+    /// Assign a layout to a tensor, as in x={0,1:T(8,128)}, or to all of its rank, as in {1,0}; repeatable.
+    ///
+    /// --to json and html show it, --stats and --drop-bitcasts use it.
     #[arg(long, value_name = "[NAME=]LAYOUT")]
     pub(crate) layout: Vec<String>,
-    /// Write the number of operations of each kind, of parameters, multiplications and activations to standard error, also
-    /// by module.
+    /// Count operations, parameters, multiply-adds and memory, on standard error.
+    ///
+    /// They are counted for each kind of operation, before and after flattening, and for each module.
     #[arg(long)]
     pub(crate) stats: bool,
 }

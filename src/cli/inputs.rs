@@ -13,7 +13,7 @@ use super::args::{self, Language};
 use super::io;
 use super::outcome::Failure;
 use super::report::Reporter;
-use super::{options, suggestions, tensors};
+use super::{foreign, options, tensors};
 
 /// An input whose notation is known.
 pub(crate) struct NotationInput {
@@ -41,7 +41,7 @@ pub(crate) fn open(path: &Path, language: &Language) -> Result<NotationInput, Fa
 fn suggested(path: &Path, failure: Failure) -> Failure {
     match failure {
         Failure::Message(message) if !path.exists() => {
-            let hint = suggestions::instead_of(path).map(|hint| format!("; {hint}")).unwrap_or_default();
+            let hint = foreign::instead_of(path, None).map(|hint| format!("; {hint}")).unwrap_or_default();
             Failure::Message(message + &hint)
         }
         failure => failure,

@@ -14,7 +14,7 @@ use super::args::{Cli, Language, MessageFormat};
 use super::options::{self, Asked, Commands};
 use super::outcome::{Failure, RunResult, Status};
 use super::report::Reporter;
-use super::{io, suggestions};
+use super::{foreign, io};
 use crate::diagnostics::visible;
 
 /// The command with its options as they are parsed: the last of several values counts, but a file is given once.
@@ -41,7 +41,7 @@ fn once(command: clap::Command) -> clap::Command {
 ///
 /// How the run ends, and what reports it: wrong usage, or the requested help, which has been shown.
 pub(super) fn parse() -> Result<Cli, Box<(Reporter, RunResult)>> {
-    let words: Vec<OsString> = std::env::args_os().collect();
+    let words: Vec<OsString> = spelled(std::env::args_os());
     let cli = parse_from(words.iter().cloned()).map_err(|error| {
         let format = early("--message-format", &words).unwrap_or(MessageFormat::Human);
         let is_check = words.iter().skip(1).any(|word| word == "check");
@@ -68,7 +68,7 @@ fn refusing(mut reporter: Reporter, format: MessageFormat, is_check: bool) -> Re
 
 /// Parses words. Of the options before a subcommand, those are accepted that apply to it.
 pub(super) fn parse_from(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let words: Vec<OsString> = words.into_iter().collect();
+    let words = spelled(words);
     let mut command = command().color(color(&words));
     command.build();
     let matches =
@@ -114,6 +114,19 @@ fn asked(cli: &Cli, command: &clap::Command, matches: &clap::ArgMatches) -> Aske
     Asked::new(cli.commands(), given)
 }
 
+/// The words with the names of options as they are spelled here: other programs write `--input_shape`.
+fn spelled(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut values = false;
+    let spelled = |word: OsString| {
+        values |= word == "--";
+        let Some(text) = word.to_str().filter(|text| !values && text.starts_with("--")) else { return word };
+        let (name, value) = text.split_at(text.find('=').unwrap_or(text.len()));
+        let known = name.replace('_', "-");
+        if known != name && options::has(&known[2..]) { (known + value).into() } else { word }
+    };
+    words.into_iter().map(spelled).collect()
+}
+
 /// The value of an option on messages about the arguments, before these are parsed.
 fn early<T: ValueEnum>(name: &str, words: &[OsString]) -> Option<T> {
     let words: Vec<Cow<str>> = words.iter().map(|word| word.to_string_lossy()).collect();
@@ -137,28 +150,55 @@ fn explained(error: clap::Error, command: &mut clap::Command, words: &[OsString]
         _ => return error,
     };
     if superfluous.starts_with('-') && superfluous.len() > 1 {
-        let Some(instead) = suggestions::instead_of_option(&superfluous) else { return error };
-        let message = format!("unexpected argument '{superfluous}', an option of other programs; here: {instead}");
-        return command.error(ErrorKind::UnknownArgument, message);
+        return unknown_option(error, command, (&superfluous, words));
     }
     let matches = command.clone().ignore_errors(true).try_get_matches_from(words);
     let first = matches.as_ref().ok().filter(|matches| matches.subcommand_name().is_none());
     let Some(first) = first.and_then(|matches| matches.get_one::<PathBuf>("input")) else { return error };
     let shown = visible::clean(&first.display().to_string());
+    // A file that exists is rather an input than an output: it must not be overwritten by advice.
+    let exists = Path::new(&superfluous).exists();
+    let behind = || foreign::behind_input(&superfluous, words).filter(|_| !exists);
     if !first.exists() {
-        // A file that exists is rather an input than an output: it must not be overwritten by advice.
-        let hint = suggestions::instead_of(first).unwrap_or_else(|| match Path::new(&superfluous).exists() {
+        let output = || match exists {
             true => format!("to flatten '{superfluous}', leave out '{shown}'"),
             false => format!("use -o {superfluous} for the output"),
-        });
+        };
+        let hint = foreign::instead_of(first, Some(&superfluous)).or_else(behind).unwrap_or_else(output);
         let message = format!("'{shown}' is neither an input nor a subcommand; {hint}");
         return command.error(ErrorKind::InvalidSubcommand, message);
+    }
+    if let Some(meant) = behind() {
+        let message = format!("unexpected argument '{superfluous}' after the input '{shown}'; {meant}");
+        return command.error(ErrorKind::UnknownArgument, message);
     }
     let message = format!(
         "unexpected argument '{superfluous}' after the input '{shown}': use -o {superfluous} for the output; \
          only check and fmt take several inputs"
     );
     command.error(ErrorKind::UnknownArgument, message)
+}
+
+/// An error about an option that there is not. To pass it as a value is no advice for a long one: that is never meant.
+fn unknown_option(
+    error: clap::Error,
+    command: &mut clap::Command,
+    (option, words): (&str, &[OsString]),
+) -> clap::Error {
+    let meant = match foreign::instead_of_option(option) {
+        Some(instead) => format!(", an option of other programs; {instead}"),
+        None if error.get(ContextKind::SuggestedArg).is_some() || !option.starts_with("--") => return error,
+        None => match foreign::option_like(option) {
+            Some(like) => format!(", {like}"),
+            None => "; --help lists the options".to_owned(),
+        },
+    };
+    let message = format!("unexpected argument '{option}'{meant}");
+    let sub = words.iter().skip(1).find(|word| command.find_subcommand(word).is_some());
+    match sub.and_then(|name| command.find_subcommand_mut(name)) {
+        Some(command) => command.error(ErrorKind::UnknownArgument, message),
+        None => command.error(ErrorKind::UnknownArgument, message),
+    }
 }
 
 /// The first paragraph of an error about the arguments.

@@ -2,11 +2,13 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod amount;
 mod counts;
 mod elements;
 mod extents;
 mod memory;
 mod modules;
+mod open;
 mod products;
 mod table;
 
@@ -16,11 +18,14 @@ use serde_json::json;
 
 use super::{Graph, Kind, Operation, Value};
 use crate::graph::standard::{CONSTANT, VARIABLE};
+use amount::Amount;
 pub(crate) use counts::Counts;
+use elements::amount_of_bytes;
 pub(crate) use elements::bytes_of;
-use extents::items;
+use extents::items_or_unknown;
 use memory::Peak;
 use modules::{ModuleStats, Modules};
+use open::OpenInputs;
 use products::Count;
 pub(crate) use products::{Known, NNEF, ONNX};
 
@@ -55,6 +60,8 @@ pub(crate) struct Stats {
     peak_at: Option<String>,
     /// The variables and operations that are not counted, by name: a shape is unknown, or there is no rule.
     pub(crate) uncounted: BTreeMap<String, u64>,
+    /// The inputs and symbols on which sizes depend.
+    open: OpenInputs,
 }
 
 /// The operation that introduces a weight in ONNX.
@@ -97,19 +104,20 @@ impl Counted {
     fn of(self, graph: &Graph, operation: &Operation, setting: Setting) -> (Counts, bool) {
         let mut counts = Counts { operations: 1, ..Counts::default() };
         if self.is_activation() {
-            let results = graph.tensors_of(operation).filter_map(|tensor| items(graph, tensor));
-            counts.activations = results.fold(0, u64::saturating_add);
+            graph.tensors_of(operation).for_each(|tensor| counts.activations.add(&items_or_unknown(graph, tensor)));
         }
         let complete = match self {
             Counted::Nothing | Counted::Constants => true,
             Counted::Unknown => false,
             Counted::Weights => weights(graph, operation, setting, &mut counts),
             Counted::Products(count) => {
-                let count = count(graph, operation);
-                counts.multiply_adds = count.unwrap_or(0);
-                count.is_some()
+                counts.multiply_adds = count(graph, operation).unwrap_or_else(Amount::unknown);
+                !counts.multiply_adds.is_least()
             }
         };
+        if matches!(self, Counted::Unknown) {
+            counts.multiply_adds = Amount::unknown();
+        }
         (counts, complete)
     }
 }
@@ -118,21 +126,19 @@ impl Counted {
 fn weights(graph: &Graph, operation: &Operation, setting: Setting, counts: &mut Counts) -> bool {
     let mut complete = true;
     for tensor in graph.tensors_of(operation) {
-        let Some(items) = items(graph, tensor) else {
-            complete = false;
-            continue;
-        };
+        let items = items_or_unknown(graph, tensor);
+        complete &= !items.is_least();
         let stored = || match graph.attribute(operation, "label")? {
             Value::String(label) => (setting.stored)(label),
             _ => None,
         };
         let declared = || match graph.attribute(operation, "type")? {
-            Value::Symbol(text) => bytes_of(text.split('[').next().unwrap_or(text), items),
+            Value::Symbol(text) => amount_of_bytes(text.split('[').next().unwrap_or(text), &items),
             _ => None,
         };
-        let implied = || memory::bytes(graph, tensor).unwrap_or(0);
-        counts.parameters = counts.parameters.saturating_add(items);
-        counts.bytes = counts.bytes.saturating_add(stored().or_else(declared).unwrap_or_else(implied));
+        counts.parameters.add(&items);
+        let known = stored().map(Amount::from).or_else(declared);
+        counts.bytes.add(&known.unwrap_or_else(|| memory::bytes(graph, tensor)));
     }
     complete
 }
@@ -158,14 +164,15 @@ impl Stats {
         for operation in &graph.operations {
             let Some((counted, count, uncounted)) = kinds.get_mut(graph.kind_id(operation).index()) else { continue };
             let (counts, complete) = counted.of(graph, operation, setting);
+            stats.counts.add(&counts);
             each.push(counts);
-            stats.counts.add(counts);
             *count = count.saturating_add(1);
             *uncounted = uncounted.saturating_add(u64::from(!complete));
         }
         let of = |operation: &Operation| kinds.get(graph.kind_id(operation).index()).map(|(counted, ..)| *counted);
         stats.modules = Modules::count(graph, |operation| matches!(of(operation), Some(Counted::Weights)), &each);
         stats.peak = Peak::of(graph, |operation| of(operation).is_some_and(Counted::is_activation));
+        stats.open = OpenInputs::of(graph, stats.amounts());
         stats.peak_at = stats.peak.at.map(|tensor| graph.tensor_name(tensor));
         for (kind, (_, count, uncounted)) in graph.kinds.iter().zip(kinds) {
             let add = |to: &mut BTreeMap<String, u64>, count: u64| {
@@ -180,6 +187,12 @@ impl Stats {
         stats
     }
 
+    /// All sums of sizes.
+    fn amounts(&self) -> [&Amount; 5] {
+        let Counts { parameters, bytes, multiply_adds, activations, .. } = &self.counts;
+        [parameters, bytes, multiply_adds, activations, &self.peak.bytes]
+    }
+
     /// The number of operations.
     pub(crate) fn total(&self) -> u64 {
         self.counts.operations
@@ -187,18 +200,18 @@ impl Stats {
 
     /// The statistics as JSON; `before` are those of the document before it was flattened, if known.
     pub(crate) fn to_json(&self, before: Option<&Stats>) -> serde_json::Value {
-        json!({
+        let mut fields = json!({
             "operations": { "before": before.map(|before| &before.operations), "after": self.operations },
             "total": { "before": before.map(Stats::total), "after": self.total() },
-            "parameters": self.counts.parameters,
-            "bytes": self.counts.bytes,
-            "multiply_adds": self.counts.multiply_adds,
-            "activations": self.counts.activations,
-            "peak": { "bytes": self.peak.bytes, "at": self.peak_at, "unknown": self.peak.unknown },
+            "peak": { "bytes": self.peak.bytes.json(), "at": self.peak_at, "unknown": self.peak.unknown },
             "modules": table::json(&self.modules),
             "unknown": self.uncounted.values().sum::<u64>(),
             "not_counted": self.uncounted,
-        })
+            "open": self.open.json(),
+        });
+        let least = self.peak.bytes.is_least().then_some("peak");
+        self.counts.push_json(&mut fields, least);
+        fields
     }
 }
 

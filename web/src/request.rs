@@ -100,7 +100,7 @@ mod tests {
     fn values_of_another_form_are_refused() {
         for (options, message) in [
             (r#"{"set":"S"}"#, "Symbols: expected SYMBOL=N, as in S=5 or T=2*S+1"),
-            (r#"{"input_shape":"x"}"#, "Input shapes: expected NAME=SHAPE, as in image=1,3,224,224"),
+            (r#"{"input_shape":"=1"}"#, "Input shapes: expected NAME=SHAPE, as in image=1,3,224,224"),
             (r#"{"lower":"some"}"#, "there is no level of expansion `some`"),
             (r#"{"limits":"none"}"#, "there are no limits `none`"),
         ] {

@@ -50,6 +50,8 @@ pub(crate) struct Language {
     #[arg(long, value_name = "FILE")]
     pub(crate) fragments: Vec<PathBuf>,
     /// Override the shape of a graph input, as in image=1,3,224,224 or tokens=1,S; repeatable.
+    ///
+    /// Forms of other programs are read, too: image:1,3,224,224, [1,3,224,224] for the only input, 1x3x224x224.
     #[arg(long, value_name = "NAME=SHAPE", value_parser = input_shape)]
     pub(crate) input_shape: Vec<(String, Vec<Extent>)>,
     /// Give a dimension symbol a value, as in S=5, or an expression on others, as in T=2*S+1; repeatable.

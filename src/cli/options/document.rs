@@ -15,7 +15,7 @@ const BEFORE: &str = "\
 
 Which option applies to what: to which input notations (`--from`), to which output notations or forms (`--to`), and
 with which other options. Where nothing is said, an option applies to everything. An option that would have no effect
-is refused with exit status 2. `nnef-flatten SUBCOMMAND --help` says the same.
+is refused with exit status 2, and a message that says what it is for.
 
 This page is made from the table of options, `src/cli/options/table.rs`. A test compares them;
 `UPDATE_SNAPSHOTS=1 cargo test --lib options` writes the page again.
@@ -52,8 +52,9 @@ fn page() -> String {
         let _ = write!(text, "\n## `{heading}`\n\n| option | meaning | applies |\n|---|---|---|\n");
         for arg in options(of).filter(|arg| !arg.is_hide_set()) {
             let applies = row(arg.get_id().as_str(), commands).and_then(|row| row.applies(commands));
-            let help =
-                arg.get_help().map(ToString::to_string).unwrap_or_default().replace('\n', " ").replace('|', "\\|");
+            let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
+            let help = help.replace("\n\n", if help.ends_with('.') { " " } else { ". " }).replace('\n', " ");
+            let help = help.trim_end_matches('.').replace('|', "\\|");
             let _ = writeln!(text, "| {} | {help} | {} |", shown(arg), applies.unwrap_or_default());
         }
     }

@@ -10,6 +10,11 @@ pub(crate) fn row(id: &str, commands: Commands) -> Option<&'static OptionRow> {
     OPTIONS.iter().find(|row| row.is(id, commands))
 }
 
+/// Whether any subcommand has an option of a name.
+pub(crate) fn has(name: &str) -> bool {
+    OPTIONS.iter().any(|row| row.name == name)
+}
+
 /// Whether a subcommand writes an output for an input.
 pub(super) fn written(output: &str, command: Commands, from: Option<&Notation>) -> bool {
     let uses = row("to", command).map_or(&[][..], |row| row.uses);

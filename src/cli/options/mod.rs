@@ -1,8 +1,10 @@
 //! The options of the command as one table: what each of them is for, and what it applies to.
 //!
 //! `table.rs` has a row for each option of each subcommand. From the rows come the refusals of options that would have
-//! no effect, the headings of `--help`, what its texts say about applicability, and `docs/options.md`.
+//! no effect, the headings of `--help`, and `docs/options.md`.
 
+#[cfg(test)]
+mod applies;
 mod asked;
 #[cfg(test)]
 mod document;
@@ -16,4 +18,5 @@ mod table;
 pub(crate) use asked::Asked;
 pub(crate) use help::{command, name};
 pub(crate) use listed::listed;
+pub(crate) use lookup::has;
 pub(crate) use sets::Commands;

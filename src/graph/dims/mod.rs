@@ -16,3 +16,4 @@ mod tests;
 mod text;
 
 pub(crate) use dim::Dim;
+pub(crate) use text::UNNAMED;

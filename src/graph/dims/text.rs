@@ -6,6 +6,9 @@ use super::expression::{Choice, Expression, Rounding, Variable};
 /// The function that is the quotient rounded down of numbers that may be negative. The operator `/` rounds towards 0.
 pub(super) const ROUNDED_DOWN: &str = "floordiv";
 
+/// The prefix of symbols for extents of models of ONNX that nothing names, which onnx's own inference has too.
+pub(crate) const UNNAMED: &str = "unk__";
+
 /// The text of an expression. Positive terms come before negative ones, then terms with more variables come
 /// first, then the order is alphabetic.
 pub(super) fn expression(of: &Expression) -> String {

@@ -1,5 +1,7 @@
 //! The sizes of element types, by their names in ONNX, PNNX and tract: `float16`, `f16`, `bool`.
 
+use super::amount::Amount;
+
 /// Types whose names do not say how many bits they have.
 const NAMED: &[(&str, u64)] = &[("float", 32), ("double", 64), ("bool", 8), ("tdim", 64)];
 
@@ -18,6 +20,17 @@ fn bits(name: &str) -> Option<u64> {
 pub(crate) fn bytes_of(name: &str, items: u64) -> Option<u64> {
     let bits = u128::from(items).saturating_mul(u128::from(bits(name)?));
     Some(u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX))
+}
+
+/// [`bytes_of`] a number of items that may depend on symbols, of which each takes whole bytes.
+pub(super) fn amount_of_bytes(name: &str, items: &Amount) -> Option<Amount> {
+    match items.known() {
+        Some(items) => bytes_of(name, items).map(Amount::from),
+        None => {
+            let bits = bits(name)?;
+            Some(if bits % 8 == 0 { items.times(&Amount::from(bits / 8)) } else { Amount::unknown() })
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,23 +1,25 @@
-//! Extents of tensors as numbers.
+//! Extents of tensors as numbers or expressions on symbols.
 
+use super::amount::Amount;
+use crate::graph::dims::Dim;
 use crate::graph::{Graph, TensorId};
 
-/// The extents of a tensor, if all are known.
-pub(super) fn shape(graph: &Graph, tensor: TensorId) -> Option<Vec<i64>> {
-    graph.shape(tensor)?.known()
+/// The extents of a tensor, if each is a number or an expression.
+pub(super) fn shape(graph: &Graph, tensor: TensorId) -> Option<Vec<Dim>> {
+    let extents = graph.shape(tensor)?.extents().iter();
+    extents.map(|extent| if extent.is_unknown() { None } else { Some(extent.dim()) }).collect()
 }
 
-/// The number of items of a tensor with these extents.
-pub(super) fn product(extents: &[i64]) -> u64 {
-    extents.iter().fold(1, |all, extent| times(all, *extent))
-}
-
-fn times(items: u64, extent: i64) -> u64 {
-    items.saturating_mul(u64::try_from(extent).unwrap_or(0))
-}
-
-/// The number of items of a tensor, if all extents are known.
-pub(super) fn items(graph: &Graph, tensor: TensorId) -> Option<u64> {
+/// The number of items of a tensor; none if an extent is neither a number nor an expression.
+fn items(graph: &Graph, tensor: TensorId) -> Option<Amount> {
     let extents = graph.shape(tensor)?.extents();
-    extents.iter().try_fold(1, |all, extent| Some(times(all, extent.known()?)))
+    let known = extents
+        .iter()
+        .try_fold(1u64, |all, extent| Some(all.saturating_mul(u64::try_from(extent.known()?).unwrap_or(0))));
+    known.map(Amount::from).or_else(|| Some(Amount::product(&shape(graph, tensor)?)))
+}
+
+/// [`items`], as an amount of which nothing is known if there is none.
+pub(super) fn items_or_unknown(graph: &Graph, tensor: TensorId) -> Amount {
+    items(graph, tensor).unwrap_or_else(Amount::unknown)
 }

@@ -63,7 +63,7 @@ impl<'g> Modules<'g> {
         }
         let places = modules.places(is_weight);
         for (place, counts) in places.iter().zip(counts) {
-            modules.at(*place, |module| module.counts.add(*counts));
+            modules.at(*place, |module| module.counts.add(counts));
         }
         modules.sums();
         modules.modules
@@ -189,8 +189,8 @@ impl<'g> Modules<'g> {
     /// Adds what is counted in modules to those around them.
     fn sums(&mut self) {
         for i in (1..self.modules.len()).rev() {
-            if let Some((around, counts)) = self.modules.get(i).map(|module| (module.around, module.counts)) {
-                self.at(around, |module| module.counts.add(counts));
+            if let Some((around, counts)) = self.modules.get(i).map(|module| (module.around, module.counts.clone())) {
+                self.at(around, |module| module.counts.add(&counts));
             }
         }
     }

@@ -3,13 +3,15 @@
 //! A rule needs the shapes of operands or results. Elements outside the borders of a tensor count, as all tools
 //! that count multiply-adds do it.
 
-use super::extents::{product, shape};
+use super::amount::Amount;
+use super::extents::shape;
 use crate::dictionary::{self, Products, Vocabulary};
+use crate::graph::dims::Dim;
 use crate::graph::shapes::Einsum;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
 
 /// Counts the multiply-adds of an operation; none if they are not known.
-pub(super) type Count = fn(&Graph, &Operation) -> Option<u64>;
+pub(super) type Count = fn(&Graph, &Operation) -> Option<Amount>;
 
 /// Whether an operation without a rule that does not belong to the standard of NNEF is known to have no products.
 pub(crate) type Known = fn(&str) -> bool;
@@ -68,14 +70,14 @@ fn argument<'g>(graph: &'g Graph, operation: &Operation, names: OperandNames, po
 }
 
 /// The shape of an operand.
-fn operand(graph: &Graph, operation: &Operation, names: OperandNames, position: usize) -> Option<Vec<i64>> {
+fn operand(graph: &Graph, operation: &Operation, names: OperandNames, position: usize) -> Option<Vec<Dim>> {
     match argument(graph, operation, names, position)? {
         Operand::Tensor(tensor) => shape(graph, tensor),
         Operand::Tensors(_) | Operand::Value(_) => None,
     }
 }
 
-fn result(graph: &Graph, operation: &Operation) -> Option<Vec<i64>> {
+fn result(graph: &Graph, operation: &Operation) -> Option<Vec<Dim>> {
     shape(graph, graph.tensors_of(operation).next()?)
 }
 
@@ -87,55 +89,63 @@ fn integer(graph: &Graph, operation: &Operation, name: &str) -> Option<i64> {
 }
 
 /// Each item of the result is a sum over the weights of one output channel, which is the first axis of the filter.
-fn for_each_result(graph: &Graph, operation: &Operation) -> Option<u64> {
-    let weights = product(operand(graph, operation, FILTER, 1)?.get(1..)?);
-    Some(product(&result(graph, operation)?).saturating_mul(weights))
+fn for_each_result(graph: &Graph, operation: &Operation) -> Option<Amount> {
+    let weights = Amount::product(operand(graph, operation, FILTER, 1)?.get(1..)?);
+    Some(Amount::product(&result(graph, operation)?).times(&weights))
 }
 
 /// Each item of the input is multiplied by the weights of its channel, whichever axis of the filter that is.
-fn for_each_input(graph: &Graph, operation: &Operation) -> Option<u64> {
+fn for_each_input(graph: &Graph, operation: &Operation) -> Option<Amount> {
     let (input, filter) = (operand(graph, operation, INPUT, 0)?, operand(graph, operation, FILTER, 1)?);
-    let weights = product(&filter).checked_div(product(input.get(1..2)?)).unwrap_or(0);
-    Some(product(&input).saturating_mul(weights))
+    let channels = u64::try_from(input.get(1)?.known()?).ok()?;
+    let weights = Amount::product(&filter).known()?.checked_div(channels).unwrap_or(0);
+    Some(Amount::product(&input).times(&Amount::from(weights)))
 }
 
 /// Each position of the result, or of the input of a transposed operation, uses all weights of both filters once.
-fn separable(graph: &Graph, operation: &Operation, mut places: Vec<i64>) -> Option<u64> {
-    *places.get_mut(1)? = 1;
-    let filter = |names| operand(graph, operation, names, 0).map(|filter| product(&filter));
-    Some(product(&places).saturating_mul(filter(&["plane_filter"])?.saturating_add(filter(&["point_filter"])?)))
+fn separable(graph: &Graph, operation: &Operation, mut places: Vec<Dim>) -> Option<Amount> {
+    *places.get_mut(1)? = Dim::Int(1);
+    let filter = |names| operand(graph, operation, names, 0).map(|filter| Amount::product(&filter));
+    let mut weights = filter(&["plane_filter"])?;
+    weights.add(&filter(&["point_filter"])?);
+    Some(Amount::product(&places).times(&weights))
 }
 
 /// A matrix of so many rows and columns for each index of the batch.
 struct Matrices {
-    batch: Vec<i64>,
-    rows: i64,
-    columns: i64,
+    batch: Vec<Dim>,
+    rows: Dim,
+    columns: Dim,
 }
 
 impl Matrices {
     /// The matrices in the last two axes of an operand. A vector is one row.
-    fn new(mut shape: Vec<i64>, transposed: bool) -> Option<Matrices> {
+    fn new(mut shape: Vec<Dim>, transposed: bool) -> Option<Matrices> {
         let last = shape.pop()?;
-        let before = shape.pop().unwrap_or(1);
+        let before = shape.pop().unwrap_or(Dim::Int(1));
         let (rows, columns) = if transposed { (last, before) } else { (before, last) };
         Some(Matrices { batch: shape, rows, columns })
     }
 
     /// The multiply-adds of the product with other matrices; batches are aligned at their last axes.
-    fn times(&self, other: &Matrices) -> u64 {
+    fn times(&self, other: &Matrices) -> Amount {
         let (long, short) = match self.batch.len() >= other.batch.len() {
             true => (&self.batch, &other.batch),
             false => (&other.batch, &self.batch),
         };
-        let others = short.iter().rev().copied().chain(std::iter::repeat(1));
-        let extent = |(extent, other): (&i64, i64)| if *extent == 1 { other } else { *extent };
-        let batch: Vec<i64> = long.iter().rev().zip(others).map(extent).collect();
-        product(&batch).saturating_mul(product(&[self.rows, self.columns, other.columns]))
+        let others = short.iter().rev().chain(std::iter::repeat(&Dim::Int(1)));
+        let extent = |(extent, other): (&Dim, &Dim)| match (extent, other) {
+            (Dim::Int(1), other) => other.clone(),
+            (Dim::Int(_), _) => extent.clone(),
+            _ => extent.clone().broadcast(other.clone()).unwrap_or_else(|| extent.clone()),
+        };
+        let mut factors: Vec<Dim> = long.iter().rev().zip(others).map(extent).collect();
+        factors.extend([self.rows.clone(), self.columns.clone(), other.columns.clone()]);
+        Amount::product(&factors)
     }
 }
 
-fn matmul(graph: &Graph, operation: &Operation) -> Option<u64> {
+fn matmul(graph: &Graph, operation: &Operation) -> Option<Amount> {
     let transposed = |names: OperandNames| match names.iter().find_map(|name| graph.argument(operation, name)) {
         None => Some(false),
         Some(Operand::Value(Value::Logical(transposed))) => Some(*transposed),
@@ -150,26 +160,27 @@ fn matmul(graph: &Graph, operation: &Operation) -> Option<u64> {
 }
 
 /// A product with a filter whose rows are those of the result.
-fn linear(graph: &Graph, operation: &Operation) -> Option<u64> {
+fn linear(graph: &Graph, operation: &Operation) -> Option<Amount> {
     let (input, filter) = (operand(graph, operation, INPUT, 0)?, operand(graph, operation, FILTER, 1)?);
     Some(Matrices::new(input, false)?.times(&Matrices::new(filter, true)?))
 }
 
 /// A product with packed weights: the attribute `K` is the number of items of a sum.
-fn by_attribute(graph: &Graph, operation: &Operation) -> Option<u64> {
-    Some(product(&result(graph, operation)?).saturating_mul(product(&[integer(graph, operation, "K")?])))
+fn by_attribute(graph: &Graph, operation: &Operation) -> Option<Amount> {
+    let terms = Amount::product(&[Dim::Int(integer(graph, operation, "K")?)]);
+    Some(Amount::product(&result(graph, operation)?).times(&terms))
 }
 
 /// A product along axes that an attribute names: the second one is that of the sums in the first operand.
-fn along_axes(graph: &Graph, operation: &Operation) -> Option<u64> {
+fn along_axes(graph: &Graph, operation: &Operation) -> Option<Amount> {
     let axes = graph.attribute(operation, "axes")?.as_integers()?;
     let sums = usize::try_from(*axes.get(1)?).ok()?;
-    let terms = *operand(graph, operation, LEFT, 0)?.get(sums)?;
-    Some(product(&result(graph, operation)?).saturating_mul(product(&[terms])))
+    let terms = Amount::product(operand(graph, operation, LEFT, 0)?.get(sums..=sums)?);
+    Some(Amount::product(&result(graph, operation)?).times(&terms))
 }
 
 /// All combinations of indices, once for each operand but the first. Without a sum there is no product to add.
-fn einsum(graph: &Graph, operation: &Operation) -> Option<u64> {
+fn einsum(graph: &Graph, operation: &Operation) -> Option<Amount> {
     let expression = ["expr", "equation"].iter().find_map(|name| graph.attribute(operation, name))?;
     let Value::String(text) = expression else { return None };
     let mut tensors: Vec<TensorId> = Vec::new();
@@ -179,7 +190,7 @@ fn einsum(graph: &Graph, operation: &Operation) -> Option<u64> {
     }
     let shapes = tensors.iter().map(|tensor| shape(graph, *tensor)).collect::<Option<Vec<_>>>()?;
     let einsum = Einsum::of_ranks(text, &shapes.iter().map(Vec::len).collect::<Vec<_>>())?;
-    let mut extents: Vec<(char, i64)> = Vec::new();
+    let mut extents: Vec<(char, Dim)> = Vec::new();
     for (letters, shape) in einsum.operands.iter().zip(shapes) {
         if shape.len() != letters.len() {
             return None;
@@ -187,21 +198,29 @@ fn einsum(graph: &Graph, operation: &Operation) -> Option<u64> {
         for (letter, extent) in letters.iter().zip(shape) {
             match extents.iter_mut().find(|(known, _)| known == letter) {
                 None => extents.push((*letter, extent)),
-                Some((_, known)) => *known = (*known).max(extent),
+                Some((_, known)) => *known = larger(known, extent),
             }
         }
     }
     let factors = tensors.len().checked_sub(1)? as u64;
     let sums = extents.iter().any(|(letter, _)| !einsum.result.contains(letter));
-    let all: Vec<i64> = extents.iter().map(|(_, extent)| *extent).collect();
-    Some(if sums { product(&all).saturating_mul(factors) } else { 0 })
+    let all: Vec<Dim> = extents.into_iter().map(|(_, extent)| extent).collect();
+    Some(if sums { Amount::product(&all).times(&Amount::from(factors)) } else { Amount::from(0) })
+}
+
+/// The extent to which two are broadcast; of numbers the larger one.
+fn larger(known: &Dim, extent: Dim) -> Dim {
+    match (known, &extent) {
+        (Dim::Int(known), Dim::Int(extent)) => Dim::Int(*known.max(extent)),
+        _ => known.clone().broadcast(extent).unwrap_or_else(|| known.clone()),
+    }
 }
 
 /// Each step of each sequence uses all weights of inputs and states once.
-fn recurrent(graph: &Graph, operation: &Operation) -> Option<u64> {
+fn recurrent(graph: &Graph, operation: &Operation) -> Option<Amount> {
     let input = operand(graph, operation, INPUT, 0)?;
     let (_, steps) = input.split_last()?;
-    let mut weights = Some(0u64);
+    let mut weights = Amount::default();
     for (i, (key, operand)) in graph.arguments(operation).enumerate() {
         let name = match key {
             Key::Named(name) => graph.text_of(name),
@@ -210,28 +229,30 @@ fn recurrent(graph: &Graph, operation: &Operation) -> Option<u64> {
         let is_weight =
             matches!(name, "W" | "R") || name.starts_with("weight_") || name.is_empty() && (1..3).contains(&i);
         if let (true, Operand::Tensor(tensor)) = (is_weight, operand) {
-            let items = shape(graph, tensor).as_deref().map(product);
-            weights = weights.zip(items).map(|(weights, items)| weights.saturating_add(items));
+            weights.add(&Amount::product(&shape(graph, tensor)?));
         }
     }
-    weights.filter(|weights| *weights > 0).map(|weights| product(steps).saturating_mul(weights))
+    (weights != Amount::default()).then(|| Amount::product(steps).times(&weights))
 }
 
 /// Products of queries and keys, then of weights and values. Keys of earlier steps are of unknown number.
-fn attention(graph: &Graph, operation: &Operation) -> Option<u64> {
+fn attention(graph: &Graph, operation: &Operation) -> Option<Amount> {
     if graph.argument(operation, "past_key").is_some() {
         return None;
     }
     let queries = operand(graph, operation, INPUT, 0)?;
     let (keys, values) = (operand(graph, operation, KEYS, 1)?, operand(graph, operation, VALUES, 2)?);
     let (_, places) = queries.split_last()?;
-    let count = product(&[*keys.get(keys.len().checked_sub(2)?)?]);
+    let at = keys.len().checked_sub(2)?;
+    let count = Amount::product(keys.get(at..=at)?);
     // With the heads side by side in the last axis, several heads of queries may share one of values.
     let heads = |name| integer(graph, operation, name).and_then(|count| u64::try_from(count).ok());
     let sharing = match (heads("q_num_heads"), heads("kv_num_heads")) {
         (Some(queries), Some(values)) => queries.checked_div(values)?,
         _ => 1,
     };
-    let read = product(places).saturating_mul(product(&[*values.last()?])).saturating_mul(sharing);
-    Some(product(&queries).saturating_add(read).saturating_mul(count))
+    let size = Amount::product(values.get(values.len().checked_sub(1)?..)?);
+    let mut each = Amount::product(places).times(&size).times(&Amount::from(sharing));
+    each.add(&Amount::product(&queries));
+    Some(each.times(&count))
 }

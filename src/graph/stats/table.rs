@@ -6,6 +6,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::Stats;
+use super::amount::{Amount, grouped};
 use super::counts::Counts;
 use super::modules::ModuleStats;
 use crate::diagnostics::visible::clean;
@@ -19,8 +20,15 @@ const MOST_LISTED: usize = 20;
 /// The most modules that the table lists: all of a level, or none.
 const MOST_MODULES: usize = 40;
 
-/// The columns of the table of modules.
+/// The rows of sums in the table.
+const SUMS: [&str; 5] = ["parameters", "bytes", "multiply-adds", "activations", "peak bytes"];
+
+/// The width of a column of numbers.
+const NUMBER: usize = 12;
+
+/// The columns of the table of modules, with the widths of those of numbers.
 const COLUMNS: [&str; 5] = ["module", "operations", "parameters", "multiply-adds", "activations"];
+const WIDTHS: [usize; 5] = ["module".len(), NUMBER, 14, 18, 14];
 
 impl Stats {
     /// The statistics as a text table.
@@ -36,28 +44,23 @@ impl Stats {
         let widths = kinds.keys().map(|name| clean(name).chars().count()).filter(|width| *width <= MOST_COLUMNS);
         let width = widths.max().unwrap_or(0).max("multiply-adds".len());
         let known = |count: u64| if before.is_some() { grouped(count) } else { "?".to_owned() };
-        let row = |name: &str, before: &str, after: &str| format!("{name:width$}  {before:>12}  {after:>12}\n");
+        let sums = self.amounts().map(Amount::text);
+        let last = sums.iter().map(|sum| sum.chars().count()).max().unwrap_or(0).max(NUMBER);
+        let row = |name: &str, before: &str, after: &str| format!("{name:width$}  {before:>NUMBER$}  {after:>last$}\n");
         let mut text = row("operation", "before", "after");
         for (name, (before, after)) in &kinds {
             text.push_str(&row(&clean(name), &known(*before), &grouped(*after)));
         }
         text.push_str(&row("total", &known(before.map_or(0, Stats::total)), &grouped(self.total())));
-        let Counts { parameters, bytes, multiply_adds, activations, .. } = self.counts;
-        let numbers = [
-            ("parameters", parameters),
-            ("bytes", bytes),
-            ("multiply-adds", multiply_adds),
-            ("activations", activations),
-            ("peak bytes", self.peak.bytes),
-        ];
-        for (name, number) in numbers {
-            text.push_str(&row(name, "", &grouped(number)));
+        for (name, sum) in SUMS.into_iter().zip(sums) {
+            text.push_str(&row(name, "", &sum));
         }
         if self.peak.unknown > 0 {
             let are = if self.peak.unknown == 1 { "tensor is" } else { "tensors are" };
             let _ = writeln!(text, "{} {are} of unknown size, and left out", grouped(self.peak.unknown));
         }
         text.push_str(&self.uncounted_line());
+        text.push_str(&self.open.lines());
         push_modules(&self.modules, &mut text);
         text
     }
@@ -87,11 +90,11 @@ fn push_modules(modules: &[ModuleStats], text: &mut String) {
     let mut rows: Vec<[String; 5]> = Vec::new();
     for at in order(modules).into_iter().skip(1) {
         let Some(module) = modules.get(at).filter(|module| is_shown(module) && module.level <= level) else { continue };
-        let Counts { operations, parameters, multiply_adds, activations, .. } = module.counts;
+        let Counts { operations, parameters, multiply_adds, activations, .. } = &module.counts;
         let calls = if module.calls > 1 { format!(" ({} calls)", grouped(module.calls)) } else { String::new() };
         let name =
             format!("{}{}{calls}", "  ".repeat(usize::from(module.level).saturating_sub(1)), clean(&module.name));
-        rows.push([name, grouped(operations), grouped(parameters), grouped(multiply_adds), grouped(activations)]);
+        rows.push([name, grouped(*operations), parameters.text(), multiply_adds.text(), activations.text()]);
     }
     if rows.is_empty() {
         return;
@@ -99,18 +102,29 @@ fn push_modules(modules: &[ModuleStats], text: &mut String) {
     let shown = rows.len().min(MOST_MODULES);
     let hidden = of_level(deepest).count().saturating_sub(shown);
     rows.truncate(MOST_MODULES);
-    let width = |row: &[String; 5]| row.first().map_or(0, |name| name.chars().count());
-    let name = rows.iter().map(width).filter(|width| *width <= MOST_COLUMNS).max().unwrap_or(0).max("module".len());
+    let mut widths = WIDTHS;
+    for (column, cell) in rows.iter().flat_map(widths_of).filter(|(_, cell)| *cell <= MOST_COLUMNS) {
+        if let Some(widest) = widths.get_mut(column) {
+            *widest = cell.max(*widest);
+        }
+    }
+    let [name, rest @ ..] = widths;
     text.push('\n');
-    for [module, operations, parameters, multiply_adds, activations] in
-        std::iter::once(COLUMNS.map(str::to_owned)).chain(rows)
-    {
-        let (counts, products) = (format!("{operations:>12}  {parameters:>14}"), format!("{multiply_adds:>18}"));
-        let _ = writeln!(text, "{module:name$}  {counts}  {products}  {activations:>14}");
+    for [module, numbers @ ..] in std::iter::once(COLUMNS.map(str::to_owned)).chain(rows) {
+        let _ = write!(text, "{module:name$}");
+        for (number, width) in numbers.iter().zip(rest) {
+            let _ = write!(text, "  {number:>width$}");
+        }
+        text.push('\n');
     }
     if hidden > 0 {
         let _ = writeln!(text, "and {} more modules: --message-format json lists all", grouped(hidden as u64));
     }
+}
+
+/// The columns of a row, each with the width of its cell.
+fn widths_of(row: &[String; 5]) -> impl Iterator<Item = (usize, usize)> {
+    row.iter().map(|cell| cell.chars().count()).enumerate()
 }
 
 /// Whether there is something in a module.
@@ -141,16 +155,8 @@ pub(super) fn json(modules: &[ModuleStats]) -> Value {
     for (i, module) in modules.iter().enumerate().skip(1).rev().filter(|(_, module)| is_shown(module)) {
         let mut of_module = inner.get_mut(i).map(std::mem::take).unwrap_or_default();
         of_module.reverse();
-        let counts = module.counts;
-        let mut row = json!({
-            "name": module.name,
-            "operations": counts.operations,
-            "parameters": counts.parameters,
-            "bytes": counts.bytes,
-            "multiply_adds": counts.multiply_adds,
-            "activations": counts.activations,
-            "modules": of_module,
-        });
+        let mut row = json!({ "name": module.name, "operations": module.counts.operations, "modules": of_module });
+        module.counts.push_json(&mut row, None);
         if let Some(fields) = row.as_object_mut().filter(|_| module.calls > 0) {
             fields.insert("calls".to_owned(), module.calls.into());
         }
@@ -161,17 +167,4 @@ pub(super) fn json(modules: &[ModuleStats]) -> Value {
     let mut of_graph = inner.into_iter().next().unwrap_or_default();
     of_graph.reverse();
     of_graph.into()
-}
-
-/// A number with spaces between thousands.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && digits.len().saturating_sub(i).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
 }

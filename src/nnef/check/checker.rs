@@ -17,7 +17,7 @@ use crate::nnef::ast::Ast;
 use crate::nnef::datatypes::plural;
 use crate::nnef::document::{Document, ModuleId};
 use crate::nnef::types::{Type, Types};
-use crate::options::Options;
+use crate::options::{GivenShapes, Options};
 use crate::source::names::Name;
 use crate::source::{Location, Span};
 
@@ -31,11 +31,21 @@ pub(crate) fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'
     checker.finish()
 }
 
+/// The shapes that options give to the inputs of a document, with what they say about its symbols; or what contradicts.
+fn given(document: &Document, shapes: &GivenShapes) -> Result<GivenShapes, (Code, String)> {
+    let graph = document.main().graphs.first();
+    let inputs = graph.into_iter().flat_map(|graph| &graph.params);
+    let inputs: Vec<&str> = inputs.map(|input| document.names().text(input.name)).collect();
+    let shapes = shapes.of_inputs(&inputs).map_err(|message| (Code::OptionInput, message))?;
+    let resolved = shapes.with_implied(&symbols::of_inputs(document)).resolved();
+    resolved.map_err(|conflict| (Code::OptionSymbol, conflict))
+}
+
 /// Checks everything but the graph.
 pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d> {
     let resolved = match options.shapes.inputs.is_empty() {
-        true => options.shapes.resolved(),
-        false => options.shapes.with_implied(&symbols::of_inputs(document)).resolved(),
+        true => options.shapes.resolved().map_err(|conflict| (Code::OptionSymbol, conflict)),
+        false => given(document, &options.shapes),
     };
     let conflict = resolved.as_ref().err().cloned();
     let given = resolved.unwrap_or_default();
@@ -77,9 +87,9 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         flat_graph: false,
         graph: BodyState::new(document.names().len()),
     };
-    if let Some(conflict) = conflict {
+    if let Some((code, conflict)) = conflict {
         let start = Location { file: document.main().file, ..Location::default() };
-        checker.report(Code::OptionSymbol, start, format!("the options give {conflict}"));
+        checker.report(code, start, format!("the options give {conflict}"));
     }
     checker.document_rules();
     checker.declarations();

@@ -20,7 +20,7 @@ pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, dia
     let declared = |name: &str| find(name).is_some();
     let input = |name: &str| graph.params.iter().any(|param| checked.text(param.name) == name);
     let plain =
-        operations.iter().all(|name| declared(name)) && options.shapes.inputs.iter().all(|(name, _)| input(name));
+        operations.iter().all(|name| declared(name)) && checked.given.inputs.iter().all(|(name, _)| input(name));
     let used = if plain { Used::default() } else { Used::of(checked, graph) };
     let file = checked.document.main().file;
     let mut report = |code: Code, at: Location, message: String, help: &dyn Fn() -> Option<String>| {
@@ -43,7 +43,7 @@ pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, dia
             report(Code::OptionPrimitive, start, message, &|| None);
         }
     }
-    for (name, _) in options.shapes.inputs.iter().filter(|(name, _)| !input(name) && !used.makes(checked, name)) {
+    for (name, _) in checked.given.inputs.iter().filter(|(name, _)| !input(name) && !used.makes(checked, name)) {
         let names = || graph.params.iter().map(|param| checked.text(param.name));
         let inputs: Vec<&str> = names().take(8).collect();
         let more = if graph.params.len() > inputs.len() { ", …" } else { "" };

@@ -32,6 +32,13 @@ pub(crate) fn set_shapes(model: &mut ModelProto, options: &Options, at: Location
         return Ok(());
     }
     let mut found = Diagnostics::new(false);
+    let shapes = match shapes.of_inputs(&open_inputs(model)) {
+        Ok(shapes) => shapes,
+        Err(message) => {
+            found.report(Diagnostic::new(Code::OptionInput, at, format!("the options give {message}")));
+            return Err(found);
+        }
+    };
     let shapes = match shapes.with_implied(&declared_symbols(model)).resolved() {
         Ok(shapes) => shapes,
         Err(conflict) => {
@@ -55,9 +62,18 @@ pub(crate) fn set_shapes(model: &mut ModelProto, options: &Options, at: Location
     Ok(())
 }
 
-/// Whether the text of an extent is a symbol: neither an expression on symbols, nor a word for an extent that is not known.
+/// Whether the text of an extent is a symbol: neither an expression on symbols, nor a word for an extent that is not
+/// known.
 fn is_symbol(text: &str) -> bool {
     !matches!(text, "" | "?") && matches!(Dim::of_text(text), dim if dim == Dim::Unknown || dim == Dim::symbol(text))
+}
+
+/// The inputs of a model without a value of their own.
+fn open_inputs(model: &ModelProto) -> Vec<&str> {
+    let Some(graph) = &model.graph else { return Vec::new() };
+    let values: FxHashSet<_> = graph.initializers.iter().map(|value| value.name).collect();
+    let inputs = graph.inputs.iter().filter(|input| !values.contains(&input.name));
+    inputs.map(|input| text_of(&model.names, input.name)).collect()
 }
 
 /// The symbols in the declared shapes of the inputs of a model.

@@ -3,11 +3,8 @@
 use rustc_hash::FxHashSet;
 
 use super::facts::{TensorExtents, ValueType};
-use crate::graph::dims::Dim;
+use crate::graph::dims::{Dim, UNNAMED as PREFIX};
 use crate::source::names::{Name, Names};
-
-/// The prefix of the names of new symbols, which onnx's own inference has too.
-const PREFIX: &str = "unk__";
 
 /// A point in the sequence of new symbols.
 #[derive(Clone, Copy, Debug, PartialEq)]

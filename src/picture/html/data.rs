@@ -280,7 +280,7 @@ impl Data<'_> {
     fn measure(&mut self, group: &Group, measure: &Measure) -> (String, String) {
         let Measure { counts, uncounted } = measure;
         self.key("m");
-        self.text.push_str(&format!("[{},{},{uncounted}]", counts.parameters, counts.multiply_adds));
+        self.text.push_str(&format!("[{},{},{uncounted}]", counts.parameters.json(), counts.multiply_adds.json()));
         let line = measure.line(self.graph, group);
         if line != Default::default() {
             self.key("r");

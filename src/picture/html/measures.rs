@@ -17,10 +17,10 @@ pub(super) struct Measure {
 impl Measure {
     /// The line below the title of a closed group: its parameters, and the shape of its result if it has one.
     pub(super) fn line(&self, graph: &Graph, group: &Group) -> (String, String) {
-        let left = match self.counts.parameters {
-            0 => String::new(),
-            1 => "1 parameter".to_owned(),
-            count => format!("{} parameters", label::rounded(count)),
+        let left = match self.counts.parameters.known() {
+            None | Some(0) => String::new(),
+            Some(1) => "1 parameter".to_owned(),
+            Some(count) => format!("{} parameters", label::rounded(count)),
         };
         let mut results = group.nets.iter().filter(|(_, net)| net.leaves).map(|(tensor, _)| *tensor);
         let right = match (results.next(), results.next()) {
@@ -39,13 +39,13 @@ pub(super) fn measures(scene: &Scene) -> Vec<Measure> {
     let mut measures = vec![Measure::default(); scene.groups.len()];
     for ((counts, is_complete), group) in stats::of_each(scene.graph).into_iter().zip(places(scene)) {
         let measure = &mut measures[group as usize];
-        measure.counts.add(counts);
+        measure.counts.add(&counts);
         measure.uncounted += u64::from(!is_complete);
     }
     for group in (1..measures.len()).rev() {
-        let Measure { counts, uncounted } = measures[group];
+        let Measure { counts, uncounted } = measures[group].clone();
         let around = &mut measures[scene.groups[group].parent as usize];
-        around.counts.add(counts);
+        around.counts.add(&counts);
         around.uncounted += uncounted;
     }
     measures
@@ -100,8 +100,14 @@ mod tests {
         let graph = expand(&parse("flat", text.to_owned(), &options).document, &options).unwrap().graph;
         let scene = Scene::new(&graph);
         let found = measures(&scene);
-        let of = |i: usize| (scene.groups[i].title.as_str(), found[i].counts.parameters, found[i].counts.multiply_adds);
-        assert_eq!([of(0), of(1), of(2)], [("G", 28, 88), ("a", 0, 32), ("b", 12, 56)]);
+        let of = |i: usize| {
+            let Counts { parameters, multiply_adds, .. } = &found[i].counts;
+            (scene.groups[i].title.as_str(), parameters.known(), multiply_adds.known())
+        };
+        assert_eq!(
+            [of(0), of(1), of(2)],
+            [("G", Some(28), Some(88)), ("a", Some(0), Some(32)), ("b", Some(12), Some(56))]
+        );
         assert_eq!(found[2].line(&graph, &scene.groups[2]), ("12 parameters".to_owned(), "2×3".to_owned()));
     }
 }

@@ -33,7 +33,9 @@ Object.assign(Panel.prototype, {
   /* What is counted in a group. That of equal modules is the same in each. */
   counts(group) {
     const { m: [parameters, products, uncounted], x } = group;
-    const number = count => grouped(count) + (x ? `, ${grouped(count / x)} each` : '');
+    /* A sum may depend on symbols: then it is an expression; of unknown shapes it is null. */
+    const number = count => count === null ? 'unknown' : typeof count === 'string' ? count
+      : grouped(count) + (x ? `, ${grouped(count / x)} each` : '');
     const rows = [['operations', number(group.count)], ['parameters', number(parameters)],
       ['multiply-adds', number(products)]];
     if (uncounted) rows.push(['not counted', grouped(uncounted), 'operations whose shapes are not known']);
