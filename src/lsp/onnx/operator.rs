@@ -41,7 +41,8 @@ pub(super) fn attribute(row: &AttributeRow) -> String {
     format!("{}: {}{default}{required}", row.name, row.kind.name())
 }
 
-fn parameter(one: &Parameter, schema: &Schema) -> String {
+/// An operand or a result, with the name of its type.
+pub(super) fn parameter(one: &Parameter, schema: &Schema) -> String {
     let ty = match one.ty {
         ParameterType::Variable(variable) => schema.variables.get(variable).map_or("", |variable| variable.0),
         ParameterType::Fixed(set) => {
@@ -65,6 +66,21 @@ pub(super) fn described(name: &str, schema: &Schema) -> String {
     let mut lines = vec![signature(name, schema)];
     lines.extend(schema.attributes.iter().map(|row| format!("    {}", attribute(row))));
     lines.join("\n")
+}
+
+/// The name of an operator with its domain, as texts have it.
+pub(super) fn qualified(domain: &str, name: &str) -> String {
+    if domain.is_empty() { name.to_owned() } else { format!("{domain}.{name}") }
+}
+
+/// The function of a model with a domain and a name.
+pub(super) fn function_named<'m>(
+    model: &'m ModelProto,
+    (domain, name): (&str, &str),
+) -> Option<(&'m ModelNames, &'m FunctionProto)> {
+    let text = |name: Option<crate::source::names::Name>| name.map_or("", |name| model.names.texts.text(name));
+    let found = model.functions.iter().find(|one| text(one.name) == name && text(one.domain) == domain)?;
+    Some((&model.names, found))
 }
 
 /// The header of a function of the model.

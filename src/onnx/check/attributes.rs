@@ -7,7 +7,7 @@ use super::checker::{Check, Pass};
 use super::flow::ValueTypes;
 use super::nodes::Graphs;
 use super::part::{ModelPart, attributes_of};
-use crate::diagnostics::{Code, suggest};
+use crate::diagnostics::{Code, PlacePart, suggest};
 use crate::onnx::model::{AttributeProto, AttributeValue, GraphProto, NodeProto, TensorProto};
 use crate::onnx::protobuf::fields::attribute as fields;
 use crate::onnx::schema::Schema;
@@ -200,7 +200,8 @@ impl<'m> Check<'m> {
                 if !name.starts_with("__") {
                     let near = self.nearest(Code::OnnxNoAttribute, name, schema.attributes.iter().map(|row| row.name));
                     let message = format!("`{operator}` has no attribute `{name}`");
-                    self.report(Code::OnnxNoAttribute, node.at, message, near);
+                    let place = (node.at, Some(PlacePart::Attribute(i)));
+                    self.report_part(Code::OnnxNoAttribute, place, message, near);
                 }
                 continue;
             };
