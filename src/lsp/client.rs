@@ -50,9 +50,8 @@ impl Client {
             pulls: params.0.pointer(&format!("{can}/diagnostic")).is_some(),
             markdown: named(&formats, "markdown"),
             nested_symbols: params.is_set(&format!("{can}/documentSymbol/hierarchicalDocumentSymbolSupport")),
-            label_offsets: params.is_set(&format!(
-                "{can}/signatureHelp/signatureInformation/parameterInformation/labelOffsetSupport"
-            )),
+            label_offsets: params
+                .is_set(&format!("{can}/signatureHelp/signatureInformation/parameterInformation/labelOffsetSupport")),
             most_folds: params.0.pointer(&format!("{can}/foldingRange/rangeLimit")).and_then(Value::as_u64),
         }
     }

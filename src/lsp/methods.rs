@@ -7,8 +7,8 @@ use super::params::{Answer, Params, RequestError};
 use super::session::Session;
 use super::texts::OpenText;
 use super::{
-    actions, completion, definition, diagnostics, folding, formatting, hints, hover, library_texts, outline, references,
-    rename, signature,
+    actions, completion, definition, diagnostics, folding, formatting, hints, hover, library_texts, outline,
+    references, rename, signature,
 };
 
 /// Answers a request.

@@ -16,7 +16,8 @@ pub(super) fn help(session: &mut Session, params: Params) -> Answer {
         true => json!({ "label": [units(range.start), units(range.end)] }),
         false => json!({ "label": found.label.get(range.clone()) }),
     };
-    let mut signature = json!({ "label": found.label, "parameters": found.params.iter().map(param).collect::<Vec<_>>() });
+    let mut signature =
+        json!({ "label": found.label, "parameters": found.params.iter().map(param).collect::<Vec<_>>() });
     if let Some(remark) = &found.remark {
         signature["documentation"] = remark.clone().into();
     }
@@ -26,11 +27,11 @@ pub(super) fn help(session: &mut Session, params: Params) -> Answer {
 }
 
 /// The places of texts that follow one another in a label, from an offset on.
-pub(super) fn spans_of(label: &str, mut from: usize, texts: &[String]) -> Vec<Range<usize>> {
-    let mut place = |text: &String| {
-        let start = from + label.get(from..)?.find(text.as_str())?;
+pub(super) fn spans_of(label: &str, mut from: usize, texts: &[impl AsRef<str>]) -> Vec<Range<usize>> {
+    let place = |text: &str| {
+        let start = from + label.get(from..)?.find(text)?;
         from = start + text.len();
         Some(start..from)
     };
-    texts.iter().map_while(&mut place).collect()
+    texts.iter().map(AsRef::as_ref).map_while(place).collect()
 }

@@ -236,7 +236,8 @@ fn field(line: &[u8]) -> Result<Option<Option<u64>>, &'static str> {
 
 /// The header with a length that a line ends with.
 fn header_of(line: &[u8]) -> Option<&[u8]> {
-    let starts = |tail: &&[u8]| tail.get(..LENGTH.len()).is_some_and(|name| name.eq_ignore_ascii_case(LENGTH.as_bytes()));
+    let starts =
+        |tail: &&[u8]| tail.get(..LENGTH.len()).is_some_and(|name| name.eq_ignore_ascii_case(LENGTH.as_bytes()));
     let tail = (0..line.len()).rev().filter_map(|at| line.get(at..)).find(starts)?;
     matches!(field(tail), Ok(Some(Some(_)))).then_some(tail)
 }
@@ -335,7 +336,11 @@ mod tests {
             &"x".repeat(10_000),
             &long,
         ] {
-            assert_eq!(told(&format!("{last}{broken}{last}{last}")), ["exit", "-32700 null", "exit", "exit"], "{broken}");
+            assert_eq!(
+                told(&format!("{last}{broken}{last}{last}")),
+                ["exit", "-32700 null", "exit", "exit"],
+                "{broken}"
+            );
             assert_eq!(told(broken), ["-32700 null"], "{broken}");
         }
         // Lengths that are too short or too long by some bytes.

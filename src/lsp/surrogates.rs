@@ -22,7 +22,8 @@ pub(super) fn replaced(text: &str) -> Cow<'_, str> {
     while let Some(found) = text.get(at..).and_then(|rest| rest.find('\\')) {
         at += found;
         let rest = text.get(at..).unwrap_or_default();
-        let is_pair = || escape(rest.get(ESCAPE..).unwrap_or_default()).is_some_and(|low| (0xDC00..0xE000).contains(&low));
+        let is_pair =
+            || escape(rest.get(ESCAPE..).unwrap_or_default()).is_some_and(|low| (0xDC00..0xE000).contains(&low));
         match escape(rest) {
             Some(0xD800..0xDC00) if is_pair() => at += 2 * ESCAPE,
             Some(0xD800..0xE000) => {

@@ -78,7 +78,8 @@ impl Dialogue {
                     let words = self.editor.words(name, &one["range"]);
                     let message = one["message"].as_str().unwrap().lines().next().unwrap();
                     self.say(&format!("{words:?} {} {message}", one["code"].as_str().unwrap()));
-                    for also in one["relatedInformation"].as_array().unwrap() {
+                    let related = one["relatedInformation"].as_array().unwrap().iter();
+                    for also in related.filter(|also| also["location"]["uri"] == uri(name)) {
                         let words = self.editor.words(name, &also["location"]["range"]);
                         self.say(&format!("    {words:?} {}", also["message"].as_str().unwrap()));
                     }
@@ -90,7 +91,8 @@ impl Dialogue {
                 self.items(&answer["result"], 0);
             }
             ["folds", name] => {
-                let answer = self.editor.ask("textDocument/foldingRange", json!({ "textDocument": { "uri": uri(name) } }));
+                let answer =
+                    self.editor.ask("textDocument/foldingRange", json!({ "textDocument": { "uri": uri(name) } }));
                 for fold in answer["result"].as_array().unwrap() {
                     let kind = fold["kind"].as_str().unwrap_or_default();
                     self.say(&format!("{}-{} {kind}", fold["startLine"], fold["endLine"]));
@@ -101,9 +103,17 @@ impl Dialogue {
                 let params = json!({ "textDocument": { "uri": uri(name) }, "range": range });
                 for hint in self.editor.ask("textDocument/inlayHint", params)["result"].as_array().unwrap() {
                     let at = &hint["position"];
-                    let name = self.editor.words(name, &json!({ "start": { "line": at["line"], "character": 0 }, "end": at }));
+                    let name =
+                        self.editor.words(name, &json!({ "start": { "line": at["line"], "character": 0 }, "end": at }));
                     self.say(&format!("{}{}", name.trim_start(), hint["label"].as_str().unwrap()));
                 }
+            }
+            ["parameters", _] => {
+                let Place { name, position } = place(1);
+                let answer = self.editor.ask_at("textDocument/completion", &name, position, json!({}));
+                let items = answer["result"]["items"].as_array().unwrap().iter().filter(|item| item["kind"] == 10);
+                let labels: Vec<&str> = items.map(|item| item["label"].as_str().unwrap()).collect();
+                self.say(&labels.join(" "));
             }
             ["signature", _] => {
                 let Place { name, position } = place(1);
@@ -329,7 +339,6 @@ fn sessions_that_break_off_have_their_status() {
     editor.close();
     let (status, told) = editor.status();
     assert!(status == 2 && told.contains("has ended without"), "{status}: {told}");
-
 }
 
 /// What is no message is answered, and the session goes on with the next one.
@@ -412,8 +421,18 @@ fn ask_all(editor: &mut Editor, name: &str, position: &Value) {
     let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": u32::MAX, "character": 0 } });
     let more = json!({ "context": { "includeDeclaration": true, "diagnostics": [] }, "range": range });
     for method in [
-        "hover", "completion", "references", "definition", "prepareRename", "documentHighlight", "signatureHelp",
-        "documentSymbol", "foldingRange", "inlayHint", "codeAction", "formatting",
+        "hover",
+        "completion",
+        "references",
+        "definition",
+        "prepareRename",
+        "documentHighlight",
+        "signatureHelp",
+        "documentSymbol",
+        "foldingRange",
+        "inlayHint",
+        "codeAction",
+        "formatting",
     ] {
         let start = std::time::Instant::now();
         editor.ask_at(&format!("textDocument/{method}"), name, position.clone(), more.clone());
@@ -426,8 +445,9 @@ fn hostile_models_are_answered_in_time() {
     let head = "<ir_version: 10, opset_import: [\"\" : 21, \"l\" : 1]>\ng (float[2] x, bool c) => (float[2] y)\n";
     let nodes: String = (0..20_000).map(|i| format!("v{i} = Add (x, x)\n")).collect();
     let graphs = "y = If (c) <then_branch = g () => (y) {\n".repeat(20_000);
-    let functions: String =
-        (0..5000).map(|i| format!("<domain: \"l\", opset_import: [\"\" : 21]> f{i} (a) => (b) {{ b = Neg (a) }}\n")).collect();
+    let functions: String = (0..5000)
+        .map(|i| format!("<domain: \"l\", opset_import: [\"\" : 21]> f{i} (a) => (b) {{ b = Neg (a) }}\n"))
+        .collect();
     for text in [
         format!("{head}{{\n{nodes}y = Relu (x)\n}}\n"),
         format!("{head}{{\n{nodes}y = Relu (x"),

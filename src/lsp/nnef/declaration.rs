@@ -136,7 +136,8 @@ impl<'d> Declaration<'d> {
         };
         let before = text.get(..start as usize)?;
         let lines = before.get(..before.rfind('\n')?)?.lines().rev();
-        let mut lines: Vec<&str> = lines.map_while(|line| line.trim_start().strip_prefix('#')).take(MOST_LINES).collect();
+        let mut lines: Vec<&str> =
+            lines.map_while(|line| line.trim_start().strip_prefix('#')).take(MOST_LINES).collect();
         lines.reverse();
         let text = lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
         (!text.trim().is_empty()).then_some(text)

@@ -37,9 +37,10 @@ pub(super) fn outline(of: &NnefText) -> Vec<OutlineItem> {
 /// What the statements of a body assign, with what they call.
 fn assigned(of: &NnefText, body: &Body) -> Vec<OutlineItem> {
     let ast = &of.document.main().ast;
-    let mut found = Vec::new();
+    let mut found: Vec<OutlineItem> = Vec::new();
     for statement in &body.assignments {
         let detail = called(of, statement.value).unwrap_or_default();
+        let first = found.len();
         ast.each_target(statement.target, |id, name| {
             let named = ast.span(id);
             found.push(OutlineItem {
@@ -51,6 +52,7 @@ fn assigned(of: &NnefText, body: &Body) -> Vec<OutlineItem> {
                 inner: Vec::new(),
             });
         });
+        found.get_mut(first..).unwrap_or_default().sort_by_key(|item| item.named);
     }
     found
 }

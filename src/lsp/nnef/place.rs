@@ -71,15 +71,19 @@ impl<'t> WordsBefore<'t> {
         (0..self.len()).rev().find(|at| matches!(self.kind(*at), Some(Extension | Fragment | Graph | Version)))
     }
 
-    /// The brackets that are open at the end, by their positions.
+    /// The brackets that are open at the end, by their positions. A statement that ends closes what it has left open.
     fn open(&self, from: usize) -> Vec<usize> {
-        use TokenKind::{LBrace, LBracket, LParen, RBrace, RBracket, RParen};
+        use TokenKind::{LBrace, LBracket, LParen, RBrace, RBracket, RParen, Semicolon};
         let mut open = Vec::new();
         for at in from..self.len() {
             match self.kind(at) {
                 Some(LParen | LBracket | LBrace) => open.push(at),
                 Some(RParen | RBracket | RBrace) => {
                     open.pop();
+                }
+                Some(Semicolon) => {
+                    let body = open.iter().rposition(|at| self.kind(*at) == Some(LBrace));
+                    open.truncate(body.map_or(0, |body| body + 1));
                 }
                 _ => {}
             }
@@ -110,6 +114,16 @@ impl<'t> WordsBefore<'t> {
             None if self.in_value(open.get(body).copied().unwrap_or_default()) => DocumentPlace::Expression(None),
             None => DocumentPlace::Other,
         }
+    }
+
+    /// The operation that is called around the end, and what the call gives already, also if the end is in an array or a
+    /// tuple of it.
+    pub(super) fn call(&self) -> Option<(&'t str, GivenArguments<'t>)> {
+        let open = self.open(self.item()?);
+        let body = open.iter().position(|at| self.kind(*at) == Some(TokenKind::LBrace))?;
+        let brackets = open.get(body + 1..)?.iter().rev().filter(|at| self.kind(**at) == Some(TokenKind::LParen));
+        let (at, callee) = brackets.copied().find_map(|at| Some((at, self.callee(at)?)))?;
+        Some((callee, self.given(at)))
     }
 
     /// The operation that a bracket belongs to.

@@ -1,7 +1,7 @@
 //! The signature of the operation that is called around a position.
 
 use super::declaration::Declaration;
-use super::place::{DocumentPlace, WordsBefore};
+use super::place::WordsBefore;
 use super::text::NnefText;
 use crate::lsp::analyzed::CallSignature;
 use crate::lsp::signature::spans_of;
@@ -9,7 +9,7 @@ use crate::lsp::signature::spans_of;
 /// The signature around an offset.
 pub(super) fn signature(of: &NnefText, offset: u32) -> Option<CallSignature> {
     let words = WordsBefore::new(of.source().get(..offset as usize)?, of.document.dialect())?;
-    let DocumentPlace::Expression(Some((operation, given))) = words.place() else { return None };
+    let (operation, given) = words.call()?;
     let names = of.document.names();
     let declared = Declaration::find(&of.document, names.get(operation)?)?;
     let params = &declared.fragment.params;

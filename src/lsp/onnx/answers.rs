@@ -12,8 +12,8 @@ use crate::input::Findings;
 use crate::lsp::analyzed::{AnalyzedText, CallSignature, Completions, Fold, Hint, HoverText, OutlineItem};
 use crate::lsp::symbols::{Symbol, SymbolIndex, SymbolKind};
 use crate::onnx::text::value_name;
-use crate::source::{FileId, Span};
 use crate::source::names::is_identifier;
+use crate::source::{FileId, Span};
 
 /// Whether a text has comments outside of strings.
 fn has_comments(text: &str) -> bool {

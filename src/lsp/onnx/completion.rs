@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::operator::{attribute, function_named, header, qualified, schema, signature, version};
+use super::operator::{attribute, head, qualified, schema, signature, version};
 use super::place::{ModelPlace, attributes_after, place};
 use super::text::OnnxText;
 use crate::lsp::analyzed::{Completions, Proposal, ProposalKind};
@@ -57,16 +57,11 @@ fn operators(of: &OnnxText, domain: Option<&str>) -> Vec<Proposal> {
             Some(_) => continue,
         };
         if seen.insert(label.clone()) {
-            found.push(proposal(&label, ProposalKind::Operation, function(of, (&mark.domain, &mark.text))));
+            let head = head(&of.marks, mark).map(|head| head.label);
+            found.push(proposal(&label, ProposalKind::Operation, head));
         }
     }
     found
-}
-
-/// The header of a function, if the model has no errors.
-fn function(of: &OnnxText, (domain, name): (&str, &str)) -> Option<String> {
-    let (names, found) = function_named(of.model()?, (domain, name))?;
-    Some(header(names, found))
 }
 
 /// The attributes of an operator or a function that a node does not give yet.

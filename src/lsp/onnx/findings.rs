@@ -71,7 +71,9 @@ fn scope(marks: &TextMarks, path: &str) -> Option<usize> {
             "functions" => around = found(&|at| of(at).is_some_and(|one| one.function == Some(item))),
             "node" => node = item,
             "attribute" => attribute = item,
-            "g" | "graphs" => around = found(&|at| of(at).is_some_and(|one| one.around == around && one.place == place)),
+            "g" | "graphs" => {
+                around = found(&|at| of(at).is_some_and(|one| one.around == around && one.place == place))
+            }
             _ => {}
         }
     }

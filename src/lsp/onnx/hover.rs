@@ -1,6 +1,6 @@
 //! What there is to say about a name of a model.
 
-use super::operator::{attribute, described, function_named, header, qualified, schema, version};
+use super::operator::{attribute, described, function as function_named, qualified, schema, version};
 use super::text::OnnxText;
 use crate::dictionary::{Vocabulary, find};
 use crate::lsp::analyzed::HoverText;
@@ -21,9 +21,7 @@ pub(super) fn hover(of: &OnnxText, offset: u32) -> Option<HoverText> {
     let told = |code: String, remarks: Vec<String>| Some(HoverText { span: mark.span, code, remarks });
     match mark.role {
         NameRole::Definition | NameRole::Use => told(value(of, mark), Vec::new()),
-        NameRole::Operator | NameRole::Function => {
-            operator(of, mark).and_then(|(code, remarks)| told(code, remarks))
-        }
+        NameRole::Operator | NameRole::Function => operator(of, mark).and_then(|(code, remarks)| told(code, remarks)),
         NameRole::Attribute => {
             let node = of.marks.operator(mark.node?)?;
             let called = names.iter().any(|other| {
@@ -92,12 +90,11 @@ fn value(of: &OnnxText, mark: &Marked) -> String {
 
 /// An operator of the standard or a function.
 fn operator(of: &OnnxText, mark: &Marked) -> Option<(String, Vec<String>)> {
-    let named = of.model().and_then(|model| function_named(model, (&mark.domain, &mark.text)));
-    if let Some((names, function)) = named {
-        let count = function.nodes.len();
+    if let Some(head) = function_named(&of.marks, (&mark.domain, &mark.text)) {
+        let count = head.nodes;
         let nodes = if count == 1 { "node" } else { "nodes" };
         let remark = format!("Function of this model with {count} {nodes}");
-        return Some((header(names, function), std::iter::once(remark).chain(here(of, mark)).collect()));
+        return Some((head.label, std::iter::once(remark).chain(here(of, mark)).collect()));
     }
     let schema = schema((&mark.domain, &mark.text), version(of.model(), function(of, mark), &mark.domain))?;
     let domain = if mark.domain.is_empty() { "ai.onnx" } else { &mark.domain };

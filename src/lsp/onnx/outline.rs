@@ -33,7 +33,9 @@ pub(super) fn outline(of: &OnnxText) -> Vec<OutlineItem> {
     // Graphs in nodes come after those around them.
     for at in (0..found.len()).rev() {
         let Some(scope) = marks.scopes.get(at) else { continue };
-        let Some((around, node)) = scope.around.zip(scope.node.and_then(|node| marks.nodes.get(node))) else { continue };
+        let Some((around, node)) = scope.around.zip(scope.node.and_then(|node| marks.nodes.get(node))) else {
+            continue;
+        };
         let inner = found.get_mut(at).and_then(Option::take);
         if let Some((Some(around), inner)) = found.get_mut(around).zip(inner) {
             // The first result of the node has the graph.

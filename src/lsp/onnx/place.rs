@@ -172,7 +172,9 @@ mod tests {
             assert_eq!(place(&format!("{HEAD}{end}")).0, wanted, "{end}");
         }
         assert_eq!(place("<ir_version: 1").0, ModelPlace::Other);
-        let after = attributes_after("lations = [1, b], pads : ints = [1], t = g () => (z) { z = N <q = 1> (x) }, w = 2> (x, k)");
+        let after = attributes_after(
+            "lations = [1, b], pads : ints = [1], t = g () => (z) { z = N <q = 1> (x) }, w = 2> (x, k)",
+        );
         assert_eq!(after.into_iter().collect::<Vec<_>>(), ["pads", "t", "w"]);
     }
 

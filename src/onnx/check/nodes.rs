@@ -299,12 +299,7 @@ impl<'m> Check<'m> {
     }
 
     /// The type of a result: that of the operator, or else the declared type.
-    fn result_type(
-        &mut self,
-        output: NameId,
-        made: Option<TypeId>,
-        at: (u32, Option<PlacePart>),
-    ) -> Option<TypeId> {
+    fn result_type(&mut self, output: NameId, made: Option<TypeId>, at: (u32, Option<PlacePart>)) -> Option<TypeId> {
         let declared = self.scopes.declared(output);
         if let (Some(made), Some(declared)) = (made, declared)
             && made != declared

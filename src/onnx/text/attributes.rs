@@ -4,8 +4,8 @@ use bytes::Bytes;
 
 use super::marks::NameRole;
 use super::parser::{Reported, TextParser, TextResult};
-use crate::diagnostics::{Code, PlacePart};
 use crate::diagnostics::suggest::did_you_mean;
+use crate::diagnostics::{Code, PlacePart};
 use crate::onnx::model::{AttributeProto, AttributeValue, Fields, FunctionProto, TensorProto, TypeForm, TypeProto};
 use crate::onnx::types::{ATTRIBUTE_TYPES, AttributeType, ElementType};
 use crate::room;

@@ -51,7 +51,8 @@ impl TextParser<'_> {
         let name = self.name("the name of a function")?;
         function.name = Some(name);
         self.open_scope(true, (function.at, start));
-        self.mark_of(start, (NameRole::Function, None), (function.domain, name));
+        let span = Span::new(start, self.cursor.at as u32);
+        self.mark_of(span, (NameRole::Function, None), (function.domain, name));
         self.parameters(&mut function)?;
         let input = |i| (NameRole::Definition, Some(PlacePart::Input(i)));
         function.inputs = self.function_values(&mut function.value_info, input)?;
@@ -185,7 +186,7 @@ impl TextParser<'_> {
             let Some(node) = nodes.last_mut() else { continue };
             let marked = self.mark_node(index);
             match self.nested(1, |parser| parser.node(node, first)) {
-                Ok(()) => self.mark_node_end(marked),
+                Ok(()) => self.mark_read(marked),
                 Err(reported) => {
                     nodes.pop();
                     self.mark_failed(marked);
@@ -224,8 +225,9 @@ impl TextParser<'_> {
         self.expect(b'(', if before { "`(`" } else { "`(` or `<`" })?;
         node.inputs = self.operands(|i| (NameRole::Use, Some(PlacePart::Operand(i))))?;
         self.expect(b')', "`)` or `,`")?;
-        if !before {
-            self.attributes(&mut node.attributes)?;
+        self.mark_node_end();
+        if !before && self.attributes(&mut node.attributes)? {
+            self.mark_node_end();
         }
         Ok(())
     }
@@ -264,11 +266,12 @@ impl TextParser<'_> {
         let (mut name, mut domain_end) = (None, None);
         let mut last;
         loop {
-            last = self.start();
+            let start = self.start();
             if !self.other_part() {
                 let expected = if domain_end.is_none() { "the name of an operation" } else { "a name" };
                 name = Some(self.identifier(expected)?);
             }
+            last = Span::new(start, self.cursor.at as u32);
             if !self.cursor.eat(b'.') {
                 break;
             }

@@ -119,20 +119,20 @@ impl TextParser<'_> {
     #[inline]
     pub(super) fn mark(&mut self, start: u32, role: (NameRole, Option<PlacePart>), name: Name) {
         if self.marks.is_some() {
-            self.mark_of(start, role, (None, name));
+            self.mark_of(Span::new(start, self.cursor.at as u32), role, (None, name));
         }
     }
 
-    /// [`Self::mark`] for a name in a domain.
+    /// [`Self::mark`] for a name in a domain, in a span.
     pub(super) fn mark_of(
         &mut self,
-        start: u32,
+        span: Span,
         role: (NameRole, Option<PlacePart>),
         (domain, name): (Option<Name>, Name),
     ) {
         let Some(marks) = &mut self.marks else { return };
         let text = |name: Name| self.names.texts.text(name);
-        marks.add(Span::new(start, self.cursor.at as u32), role, (domain.map_or("", text), text(name)));
+        marks.add(span, role, (domain.map_or("", text), text(name)));
     }
 
     /// Gives the last name another role, when what follows it is known.
@@ -160,14 +160,20 @@ impl TextParser<'_> {
         before
     }
 
-    /// Marks the end of a node.
-    pub(super) fn mark_node_end(&mut self, before: NodeMark) {
+    /// Marks the end of a node, so far.
+    pub(super) fn mark_node_end(&mut self) {
         let end = self.cursor.at as u32;
         let Some(marks) = &mut self.marks else { return };
         if let Some(node) = marks.node.and_then(|node| marks.nodes.get_mut(node)) {
             node.span.end = end;
         }
-        marks.node = before.node;
+    }
+
+    /// Leaves a node that was read.
+    pub(super) fn mark_read(&mut self, before: NodeMark) {
+        if let Some(marks) = &mut self.marks {
+            marks.node = before.node;
+        }
     }
 
     /// Closes what a node that could not be read has opened.
