@@ -71,6 +71,8 @@ pub(crate) enum PlacePart {
     Result(usize),
     /// An attribute of a node.
     Attribute(usize),
+    /// The attribute of a function that an attribute of a node refers to.
+    Reference(usize),
     /// An input of a graph or a function.
     Input(usize),
     /// An output of a graph or a function.

@@ -16,13 +16,13 @@ pub(super) fn help(session: &mut Session, params: Params) -> Answer {
         true => json!({ "label": [units(range.start), units(range.end)] }),
         false => json!({ "label": found.label.get(range.clone()) }),
     };
-    let mut signature =
-        json!({ "label": found.label, "parameters": found.params.iter().map(param).collect::<Vec<_>>() });
+    // Clients show the first parameter as the active one if none is, so that they get none.
+    let params: Vec<Value> = found.params.iter().filter(|_| found.active.is_some()).map(param).collect();
+    let mut signature = json!({ "label": found.label, "parameters": params });
     if let Some(remark) = &found.remark {
         signature["documentation"] = remark.clone().into();
     }
-    // A parameter that does not exist is none for clients that know no other way to say so.
-    let active = found.active.unwrap_or(found.params.len());
+    let active = found.active.unwrap_or_default();
     Ok(json!({ "signatures": [signature], "activeSignature": 0, "activeParameter": active }))
 }
 

@@ -143,6 +143,14 @@ impl<'d> Declaration<'d> {
         (!text.trim().is_empty()).then_some(text)
     }
 
+    /// The statements of its body, if they are few.
+    pub(super) fn statements(self) -> Option<String> {
+        let text = self.text_of(self.fragment.body.as_ref()?.span).trim();
+        let inner = text.strip_prefix('{')?.strip_suffix('}')?.trim();
+        let lines: Vec<&str> = inner.lines().map(str::trim).collect();
+        (!lines.is_empty() && lines.len() <= MOST_LINES).then(|| lines.join("\n"))
+    }
+
     /// What it belongs to, for readers.
     pub(super) fn origin(self) -> String {
         match (self.home(self.fragment.name.span), self.document.dialect()) {

@@ -25,6 +25,9 @@ pub(super) fn hover(of: &NnefText, offset: u32) -> Option<HoverText> {
             let declared = Declaration::find(&of.document, of.document.names().get(&symbol.name)?)?;
             let mut remarks: Vec<String> = declared.about().or_else(|| meaning(of, &declared)).into_iter().collect();
             remarks.push(capitalized(&declared.origin()));
+            // What is declared here is near.
+            let body = declared.statements().filter(|_| !declared.is_here());
+            remarks.extend(body.map(|body| format!("Its body:\n```nnef\n{body}\n```")));
             remarks.extend(expansion(of, &occurrence));
             told(declared.signature(), remarks)
         }

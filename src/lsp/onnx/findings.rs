@@ -25,11 +25,11 @@ fn locate(marks: &TextMarks, at: &mut Location, place: Option<&NodePlace>) {
 }
 
 fn words(marks: &TextMarks, at: u32, place: Option<&NodePlace>) -> Option<Span> {
-    use PlacePart::{Attribute, Operand, Result};
+    use PlacePart::{Attribute, Operand, Reference, Result};
     let node = marks.nodes.binary_search_by_key(&at, |node| node.span.start).ok();
     let is_node = |place: &NodePlace| place.path.rsplit('.').next().is_some_and(|last| last.starts_with("node["));
     match (place, place.and_then(|place| place.part)) {
-        (_, Some(part @ (Operand(_) | Result(_) | Attribute(_)))) => part_of_node(marks, node?, part),
+        (_, Some(part @ (Operand(_) | Result(_) | Attribute(_) | Reference(_)))) => part_of_node(marks, node?, part),
         (Some(place), Some(part)) => part_of_head(marks, scope(marks, &place.path)?, part),
         (Some(place), None) if !is_node(place) => Some(marks.scopes.get(scope(marks, &place.path)?)?.name),
         _ => node.map_or_else(|| function_at(marks, at), |node| Some(marks.operator(node)?.span)),

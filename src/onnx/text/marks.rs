@@ -91,6 +91,7 @@ impl TextMarks {
     fn add(&mut self, span: Span, (role, part): (NameRole, Option<PlacePart>), (domain, text): (&str, &str)) {
         let Some(&(scope, _)) = self.open.last() else { return };
         let node = self.node;
+        let part = if role == NameRole::Reference { Some(PlacePart::Reference(self.place.1)) } else { part };
         if role == NameRole::Operator
             && let Some(node) = node.and_then(|node| self.nodes.get_mut(node))
         {
