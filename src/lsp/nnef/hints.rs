@@ -23,8 +23,12 @@ pub(super) fn hints(of: &NnefText, within: Span) -> Vec<Hint> {
 /// The tensor that a name gets.
 fn tensor(of: &NnefText, graph: &Graph, (occurrence, symbol): (&Occurrence, &Symbol)) -> Option<TensorId> {
     let value = *of.index().values.get(&occurrence.span.start)?;
-    if symbol.body? as usize >= of.document.main().fragments.len() {
-        return graph.tensor(&symbol.name);
+    let main = of.document.main();
+    if let Some(body) = (symbol.body? as usize).checked_sub(main.fragments.len()) {
+        // A name that is assigned again stands for several tensors.
+        let name = of.document.names().get(&symbol.name)?;
+        let is_again = main.graphs.get(body)?.reassigned.contains_key(&name);
+        return if is_again { None } else { graph.tensor(&symbol.name) };
     }
     let (locals, _) = of.locals()?;
     match locals.of(of, (symbol, value)) {
