@@ -4,9 +4,9 @@ use rustc_hash::FxHashMap;
 
 use crate::Document;
 use crate::graph::Dialect;
-use crate::library::registries;
+use crate::library::declared::Declared;
+use crate::library::registries::{self, Registry};
 use crate::library::texts::standard;
-use crate::lsp::library_texts::LibraryTexts;
 use crate::lsp::symbols::Home;
 use crate::nnef::ast::{Fragment, Param};
 use crate::nnef::document::ModuleId;
@@ -119,21 +119,25 @@ impl<'d> Declaration<'d> {
         let Some((declared, registry)) = registries::operations().find(|(declared, _)| declared.name == name) else {
             return Home::Here;
         };
-        let start = declared.text.as_ptr().addr() - registry.library.text.as_ptr().addr();
-        let moved = |offset: u32| start as u32 + offset.saturating_sub(self.fragment.span.start);
+        let start = start_of(declared, registry);
+        let moved = |offset: u32| start + offset.saturating_sub(self.fragment.span.start);
         Home::Library(registry.library.file, Span::new(moved(part.start), moved(part.end)))
+    }
+
+    /// The whole text of its registry, and its start there.
+    fn registry(self) -> Option<(&'d str, u32)> {
+        let name = self.document.names().text(self.name());
+        let is_own = self.document.is_registry(self.module);
+        let (declared, registry) = registries::operations().find(|(declared, _)| is_own && declared.name == name)?;
+        Some((registry.library.text, start_of(declared, registry)))
     }
 
     /// What the comment directly above it says.
     pub(super) fn about(self) -> Option<String> {
-        let span = self.fragment.span;
-        let (text, start) = match self.home(span) {
-            Home::Library(name, part) => (LibraryTexts::named(name)?.text, part.start),
-            Home::Here | Home::File(..) => {
-                let file = self.document.module(self.module).file;
-                (self.document.sources().file(file).text(), span.start)
-            }
-        };
+        let (text, start) = self.registry().unwrap_or_else(|| {
+            let file = self.document.module(self.module).file;
+            (self.document.sources().file(file).text(), self.fragment.span.start)
+        });
         let before = text.get(..start as usize)?;
         let lines = before.get(..before.rfind('\n')?)?.lines().rev();
         let mut lines: Vec<&str> =
@@ -161,4 +165,9 @@ impl<'d> Declaration<'d> {
             (Home::File(name, _), _) => format!("declared in {name}"),
         }
     }
+}
+
+/// The start of a declaration in the text of its registry.
+fn start_of(declared: &Declared, registry: &Registry) -> u32 {
+    (declared.text.as_ptr().addr() - registry.library.text.as_ptr().addr()) as u32
 }

@@ -31,7 +31,7 @@ fn tensor(of: &NnefText, graph: &Graph, (occurrence, symbol): (&Occurrence, &Sym
         return if is_again { None } else { graph.tensor(&symbol.name) };
     }
     let (locals, _) = of.locals()?;
-    match locals.of(of, (symbol, value)) {
+    match locals.of(&of.document, (symbol, value)) {
         [(tensor, _)] => Some(*tensor),
         _ => None,
     }

@@ -2,6 +2,7 @@
 
 use super::declaration::Declaration;
 use super::expansion::{stands_for, statements};
+use super::locals::MOST_SHAPES;
 use super::text::NnefText;
 use super::types::type_of;
 use crate::dictionary::{Vocabulary, find};
@@ -13,8 +14,6 @@ use crate::nnef::ast::{Expr, ExprId};
 
 /// The most statements of an expansion that are shown.
 const MOST_STATEMENTS: usize = 12;
-/// The most shapes of a local that are shown.
-pub(super) const MOST_SHAPES: usize = 4;
 
 /// What there is to say about the name at an offset.
 pub(super) fn hover(of: &NnefText, offset: u32) -> Option<HoverText> {
@@ -158,7 +157,7 @@ fn shape(graph: &Graph, tensor: TensorId) -> String {
 /// The shapes that a local of a fragment has in the calls of the graph.
 fn shapes(of: &NnefText, (symbol, value): (&Symbol, ExprId)) -> Option<String> {
     let (locals, graph) = of.locals()?;
-    let found = locals.of(of, (symbol, value));
+    let found = locals.of(&of.document, (symbol, value));
     let listed = |(tensor, count): &(TensorId, usize)| {
         let shape = shape(graph, *tensor);
         if *count > 1 { format!("{shape} ({count} times)") } else { shape }

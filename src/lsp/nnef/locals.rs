@@ -2,12 +2,14 @@
 
 use rustc_hash::FxHashMap;
 
-use super::hover::MOST_SHAPES;
-use super::text::NnefText;
+use crate::Document;
 use crate::graph::{Graph, TensorId};
 use crate::lsp::symbols::Symbol;
 use crate::nnef::ast::ExprId;
 use crate::source::names::Name;
+
+/// The most shapes of a local that are shown.
+pub(super) const MOST_SHAPES: usize = 4;
 
 /// Tensors of different shapes, each with how many have its shape.
 type Shapes = Vec<(TensorId, usize)>;
@@ -23,8 +25,8 @@ pub(super) struct LocalShapes {
 }
 
 impl LocalShapes {
-    pub(super) fn new(of: &NnefText, graph: &Graph) -> Self {
-        let (file, names) = (of.document.main().file, of.document.names());
+    pub(super) fn new(document: &Document, graph: &Graph) -> Self {
+        let (file, names) = (document.main().file, document.names());
         let mut found = LocalShapes::default();
         for operation in graph.operations() {
             let Some(tensor) = graph.tensors_of(operation).next() else { continue };
@@ -43,12 +45,12 @@ impl LocalShapes {
     }
 
     /// The shapes of a local that gets a value.
-    pub(super) fn of(&self, of: &NnefText, (symbol, value): (&Symbol, ExprId)) -> &[(TensorId, usize)] {
-        let main = of.document.main();
+    pub(super) fn of(&self, document: &Document, (symbol, value): (&Symbol, ExprId)) -> &[(TensorId, usize)] {
+        let main = document.main();
         let here = self.by_value.get(&main.ast.span(value).start);
         let named = || {
             let fragment = main.fragments.get(symbol.body? as usize)?;
-            self.by_name.get(&(fragment.name.name, of.document.names().get(&symbol.name)?))
+            self.by_name.get(&(fragment.name.name, document.names().get(&symbol.name)?))
         };
         here.or_else(named).map_or(&[], Vec::as_slice)
     }

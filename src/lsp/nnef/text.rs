@@ -57,7 +57,7 @@ impl NnefText {
     /// The shapes of the locals of fragments, with the graph that has them; none if there are errors.
     pub(super) fn locals(&self) -> Option<(&LocalShapes, &Graph)> {
         let graph = self.graph.as_ref()?;
-        Some((self.locals.get_or_init(|| LocalShapes::new(self, graph)), graph))
+        Some((self.locals.get_or_init(|| LocalShapes::new(&self.document, graph)), graph))
     }
 
     /// The names of the text, with the nodes of its calls.
