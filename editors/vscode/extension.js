@@ -1,4 +1,4 @@
-// The client of the language server `nnef-flatten lsp`. Plain JavaScript: nothing is compiled or bundled.
+// The client of the language server `nnef-flatten lsp`. `build.js` bundles it with the packages that it uses.
 'use strict';
 
 const vscode = require('vscode');

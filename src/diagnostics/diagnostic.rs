@@ -65,6 +65,27 @@ pub(crate) struct NodePlace {
     pub(crate) path: String,
     /// Its name, if it has one.
     pub(crate) name: Option<String>,
+    /// What of it is meant; none for all of it.
+    pub(crate) part: Option<PlacePart>,
+}
+
+/// A part of a node, or of the head of a graph or a function, by its position among those of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlacePart {
+    /// An input of a node.
+    Operand(usize),
+    /// An output of a node.
+    Result(usize),
+    /// An attribute of a node.
+    Attribute(usize),
+    /// The attribute of a function that an attribute of a node refers to.
+    Reference(usize),
+    /// An input of a graph or a function.
+    Input(usize),
+    /// An output of a graph or a function.
+    Output(usize),
+    /// A constant of a graph.
+    Initializer(usize),
 }
 
 /// The path with the name, such as `graph.node[3] 'layer.4/softmax'`.

@@ -198,7 +198,7 @@ mod tests {
     fn binary_files_have_nodes_instead_of_ranges() {
         let mut sources = Sources::new();
         let at = Location::new(sources.add_binary("m.onnx"), Span::default());
-        let node = NodePlace { path: "graph.node[3]".to_owned(), name: Some("conv".to_owned()) };
+        let node = NodePlace { path: "graph.node[3]".to_owned(), name: Some("conv".to_owned()), part: None };
         let value = object(&Diagnostic::new(Code::OnnxType, at, "m").about(Some(node)), &sources);
         assert_eq!(value["node"], json!({ "path": "graph.node[3]", "name": "conv" }));
         assert_eq!(value["range"], Value::Null);

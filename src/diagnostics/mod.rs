@@ -15,6 +15,6 @@ pub(crate) mod visible;
 
 pub use codes::Code;
 pub use diagnostic::{Diagnostic, Fix, Label, Severity, TraceFrame};
-pub(crate) use diagnostic::{NodePlace, memory_text, too_many};
+pub(crate) use diagnostic::{NodePlace, PlacePart, memory_text, too_many};
 pub use list::Diagnostics;
 pub(crate) use list::Policy;

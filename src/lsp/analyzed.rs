@@ -1,6 +1,8 @@
 //! What is known of a text, in every notation.
 
-use super::symbols::{Symbol, SymbolIndex};
+use std::ops::Range;
+
+use super::symbols::{Symbol, SymbolIndex, SymbolKind};
 use crate::input::Findings;
 use crate::source::{FileId, Span};
 
@@ -56,6 +58,47 @@ pub(super) struct ExpandableCall {
     pub(super) disabled: Option<String>,
 }
 
+/// A declaration or a statement in the outline of a text.
+#[derive(Debug)]
+pub(super) struct OutlineItem {
+    pub(super) name: String,
+    pub(super) kind: SymbolKind,
+    /// What it calls, or its signature.
+    pub(super) detail: String,
+    /// All of it.
+    pub(super) span: Span,
+    /// Its name.
+    pub(super) named: Span,
+    pub(super) inner: Vec<OutlineItem>,
+}
+
+/// Lines that can be folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fold {
+    /// What is between two brackets, which are the ends of the span.
+    Brackets(Span),
+    Comment(Span),
+}
+
+/// The signature of what is called around a position.
+#[derive(Debug)]
+pub(super) struct CallSignature {
+    pub(super) label: String,
+    /// The parts of the label that are parameters.
+    pub(super) params: Vec<Range<usize>>,
+    /// The parameter that the position is about.
+    pub(super) active: Option<usize>,
+    /// What there is to say about it.
+    pub(super) remark: Option<String>,
+}
+
+/// What is shown after a name, but is not in the text.
+#[derive(Debug)]
+pub(super) struct Hint {
+    pub(super) offset: u32,
+    pub(super) label: String,
+}
+
 /// A text with what is known of it.
 pub(super) trait AnalyzedText {
     /// The findings, and the file that is the text.
@@ -75,6 +118,18 @@ pub(super) trait AnalyzedText {
 
     /// The words that can stand at an offset.
     fn completions(&self, offset: u32) -> Option<Completions>;
+
+    /// Its declarations and statements.
+    fn outline(&self) -> Vec<OutlineItem>;
+
+    /// What can be folded, in the order of its ends.
+    fn folds(&self) -> Vec<Fold>;
+
+    /// The signature of what is called around an offset.
+    fn signature(&self, offset: u32) -> Option<CallSignature>;
+
+    /// The types and shapes of what is defined in a span.
+    fn hints(&self, within: Span) -> Vec<Hint>;
 
     /// How a new name of a symbol is written, or why the symbol cannot have it.
     fn spelled(&self, symbol: &Symbol, name: &str) -> Result<String, String>;

@@ -24,6 +24,12 @@ pub(super) struct Client {
     pub(super) pulls: bool,
     /// Whether it shows texts in Markdown.
     pub(super) markdown: bool,
+    /// Whether an outline may have items in items.
+    pub(super) nested_symbols: bool,
+    /// Whether a parameter of a signature may be a part of its text by position.
+    pub(super) label_offsets: bool,
+    /// The most foldings that it takes for a text.
+    pub(super) most_folds: Option<u64>,
 }
 
 impl Client {
@@ -43,6 +49,10 @@ impl Client {
             reads_texts: params.0.pointer("/capabilities/workspace/textDocumentContent").is_some(),
             pulls: params.0.pointer(&format!("{can}/diagnostic")).is_some(),
             markdown: named(&formats, "markdown"),
+            nested_symbols: params.is_set(&format!("{can}/documentSymbol/hierarchicalDocumentSymbolSupport")),
+            label_offsets: params
+                .is_set(&format!("{can}/signatureHelp/signatureInformation/parameterInformation/labelOffsetSupport")),
+            most_folds: params.0.pointer(&format!("{can}/foldingRange/rangeLimit")).and_then(Value::as_u64),
         }
     }
 }

@@ -6,7 +6,10 @@ use super::client::Client;
 use super::params::{Answer, Params, RequestError};
 use super::session::Session;
 use super::texts::OpenText;
-use super::{actions, completion, definition, diagnostics, formatting, hover, library_texts, references, rename};
+use super::{
+    actions, completion, definition, diagnostics, folding, formatting, hints, hover, library_texts, outline,
+    references, rename, signature,
+};
 
 /// Answers a request.
 type Answering = fn(&mut Session, Params) -> Answer;
@@ -22,6 +25,10 @@ pub(super) static REQUESTS: &[(&str, Answering)] = &[
     ("textDocument/rename", rename::rename),
     ("textDocument/formatting", formatting::formatting),
     ("textDocument/completion", completion::completion),
+    ("textDocument/signatureHelp", signature::help),
+    ("textDocument/documentSymbol", outline::symbols),
+    ("textDocument/foldingRange", folding::ranges),
+    ("textDocument/inlayHint", hints::hints),
     ("textDocument/codeAction", actions::actions),
     ("codeAction/resolve", actions::resolve),
     ("workspace/textDocumentContent", library_texts::content),
@@ -69,6 +76,10 @@ pub(super) fn initialized(session: &mut Session, params: Params) -> Value {
         "renameProvider": { "prepareProvider": true },
         "documentFormattingProvider": true,
         "completionProvider": { "triggerCharacters": ["(", ",", "<", "."] },
+        "signatureHelpProvider": { "triggerCharacters": ["(", ","] },
+        "documentSymbolProvider": true,
+        "foldingRangeProvider": true,
+        "inlayHintProvider": true,
         "codeActionProvider": { "codeActionKinds": [actions::FIX, actions::INLINE], "resolveProvider": client.resolves_edits },
     });
     if client.pulls {

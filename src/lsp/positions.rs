@@ -115,11 +115,28 @@ impl Lines {
         json!({ "line": line, "character": character })
     }
 
+    /// The position of an offset.
+    pub(super) fn position(&self, offset: u32, encoding: PositionEncoding) -> Value {
+        self.position_of(offset as usize + self.mark(), encoding)
+    }
+
+    /// The line of an offset, from 0 on.
+    pub(super) fn line_of(&self, offset: u32) -> usize {
+        let byte = offset as usize + self.mark();
+        self.starts.partition_point(|start| *start as usize <= byte).saturating_sub(1)
+    }
+
+    /// Whether only blanks come before an offset on its line.
+    pub(super) fn is_first(&self, offset: u32) -> bool {
+        let line = self.line(self.line_of(offset));
+        let start = self.starts.get(self.line_of(offset)).map_or(0, |start| *start as usize);
+        let before = line.get(..(offset as usize + self.mark()).saturating_sub(start));
+        before.is_some_and(|before| without_mark(before).trim().is_empty())
+    }
+
     /// The range of a span.
     pub(super) fn range(&self, span: Span, encoding: PositionEncoding) -> Value {
-        let mark = self.mark();
-        let position = |offset: u32| self.position_of(offset as usize + mark, encoding);
-        json!({ "start": position(span.start), "end": position(span.end) })
+        json!({ "start": self.position(span.start, encoding), "end": self.position(span.end, encoding) })
     }
 
     /// The range of the whole text, a byte order mark excluded.

@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(3);
 ///
 /// # Errors
 ///
-/// What the client sends is not framed as the protocol has it, or a stream fails.
+/// A stream fails.
 pub(crate) fn serve(options: Options) -> io::Result<Ended> {
     let receiver = stream::messages(stream::longest(options.max_text))?;
     let mut server = Server { receiver, session: Session::new(options), phase: Phase::Start };
@@ -72,8 +72,8 @@ impl Server {
             };
             let message = match message.transpose()? {
                 Some(Incoming::Message(message)) => Some(message),
-                Some(Incoming::Unread(reason)) => {
-                    stream::refuse(&mut io::stdout().lock(), &reason)?;
+                Some(Incoming::Refused(refusal)) => {
+                    refusal.send(&mut io::stdout().lock())?;
                     continue;
                 }
                 None => None,

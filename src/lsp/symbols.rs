@@ -90,6 +90,13 @@ impl SymbolIndex {
         (offset <= found.span.end).then_some((found, symbol))
     }
 
+    /// The occurrences in a span, in the order of the text.
+    pub(super) fn within(&self, span: Span) -> impl Iterator<Item = (&Occurrence, &Symbol)> {
+        let first = self.occurrences.partition_point(|occurrence| occurrence.span.start < span.start);
+        let found = self.occurrences.iter().skip(first).take_while(move |occurrence| occurrence.span.start < span.end);
+        found.filter_map(|occurrence| Some((occurrence, self.symbol(occurrence.symbol)?)))
+    }
+
     /// All occurrences of a symbol, in the order of the text.
     pub(super) fn of(&self, symbol: SymbolId) -> impl Iterator<Item = &Occurrence> {
         self.occurrences.iter().filter(move |occurrence| occurrence.symbol == symbol)

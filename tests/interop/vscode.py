@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import urllib.parse
+import zipfile
 
 from chromium import Browser, arguments, installed
 
@@ -25,6 +26,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXTENSION = ROOT / "editors/vscode"
 # The version that the checks know. Its VS Code is 1.100, for Node 20 and later.
 CODE_SERVER = "4.100.3"
+# The packages of npm that make the extension, and the most bytes that it may have when it is packaged.
+PACKAGES = ["@vscode/vsce", "esbuild", "vscode-languageclient"]
+MOST_BYTES = 300_000
 # The seconds in which something has to be seen: much for a machine that does other work.
 LIMIT = 30
 CONTROL = 2
@@ -87,13 +91,24 @@ def host(folder, version):
 
 
 def extension(folder):
-    """A copy of the extension with the packages that it depends on."""
-    copy = folder / "extension"
-    copy.mkdir(exist_ok=True)
+    """The extension as it is packaged: one file of a bounded size with all that it needs."""
+    copy = folder / "sources/editors/vscode"
+    copy.mkdir(parents=True, exist_ok=True)
     shutil.copytree(EXTENSION, copy, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules", "package-lock.json"))
-    if not (copy / "node_modules/vscode-languageclient").is_dir():
-        npm(copy, "install", "--omit=dev")
-    return copy
+    shutil.copy(ROOT / "LICENSE", copy.parents[1])
+    if not all((copy / "node_modules" / name).is_dir() for name in PACKAGES):
+        npm(copy, "install")
+    done = subprocess.run(["npm", "run", "package"], cwd=copy, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    packed = copy / "nnef-flatten.vsix"
+    assert packed.stat().st_size <= MOST_BYTES, f"the package has {packed.stat().st_size} bytes"
+    unpacked = folder / "unpacked"
+    shutil.rmtree(unpacked, ignore_errors=True)
+    with zipfile.ZipFile(packed) as archive:
+        archive.extractall(unpacked)
+    found = unpacked / "extension"
+    assert (found / "dist/licenses.txt").read_text().count("MIT") > 3, "licenses of bundled packages"
+    return found
 
 
 class Server:
@@ -263,6 +278,15 @@ class Checks:
                              f"the hover at column {column}")
             workbench.press("Escape", 27)
 
+    def hints(self):
+        """Shapes are shown behind names, and the statements of a graph in its outline."""
+        workbench = self.workbench
+        workbench.until(f"({LINES}).includes('y: scalar[2, 3]')", "no shapes are shown")
+        workbench.go(6, 17)
+        parameters = "(document.querySelector('.parameter-hints-widget.visible')?.innerText ?? '')"
+        workbench.widget("Trigger Parameter Hints", f"{parameters}.includes('axes')", "no parameters are shown")
+        workbench.press("Escape", 27)
+
     def definition(self):
         """The definition of a standard operation is shown, as the server sends it."""
         workbench = self.workbench
@@ -328,8 +352,8 @@ def main():
             opened = folder / "documents"
             opened.mkdir()
             checks = Checks(workbench, server, command, opened)
-            for step in [checks.untrusted, checks.findings, checks.fix, checks.hover, checks.definition, checks.completion,
-                         checks.format]:
+            for step in [checks.untrusted, checks.findings, checks.fix, checks.hover, checks.hints, checks.definition,
+                         checks.completion, checks.format]:
                 started = time.monotonic()
                 step()
                 if args.pictures:

@@ -209,6 +209,23 @@ impl Editor {
         self.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [change] }));
     }
 
+    /// The words of a text in a range.
+    pub fn words(&self, name: &str, range: &Value) -> String {
+        let text = &self.texts[name].text;
+        text[byte(text, &range["start"])..byte(text, &range["end"])].to_owned()
+    }
+
+    /// Waits for an answer to what is no request.
+    pub fn refusal(&mut self) -> Value {
+        loop {
+            let message = self.receive();
+            if message["id"].is_null() && message.get("error").is_some() {
+                return message;
+            }
+            self.waiting.push(message);
+        }
+    }
+
     /// A marked place.
     pub fn place(&self, mark: &str) -> Place {
         let found = self.texts.iter().find_map(|(name, text)| Some((name, text.places.get(mark)?)));

@@ -73,6 +73,53 @@ impl Dialogue {
                     self.say("nothing");
                 }
             }
+            ["underlined", name] => {
+                for one in self.editor.findings(name).as_array().unwrap() {
+                    let words = self.editor.words(name, &one["range"]);
+                    let message = one["message"].as_str().unwrap().lines().next().unwrap();
+                    self.say(&format!("{words:?} {} {message}", one["code"].as_str().unwrap()));
+                    let related = one["relatedInformation"].as_array().unwrap().iter();
+                    for also in related.filter(|also| also["location"]["uri"] == uri(name)) {
+                        let words = self.editor.words(name, &also["location"]["range"]);
+                        self.say(&format!("    {words:?} {}", also["message"].as_str().unwrap()));
+                    }
+                }
+            }
+            ["outline", name] => {
+                let answer =
+                    self.editor.ask("textDocument/documentSymbol", json!({ "textDocument": { "uri": uri(name) } }));
+                self.items(&answer["result"], 0);
+            }
+            ["folds", name] => {
+                let answer =
+                    self.editor.ask("textDocument/foldingRange", json!({ "textDocument": { "uri": uri(name) } }));
+                for fold in answer["result"].as_array().unwrap() {
+                    let kind = fold["kind"].as_str().unwrap_or_default();
+                    self.say(&format!("{}-{} {kind}", fold["startLine"], fold["endLine"]));
+                }
+            }
+            ["hints", name] => {
+                let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 9999, "character": 0 } });
+                let params = json!({ "textDocument": { "uri": uri(name) }, "range": range });
+                for hint in self.editor.ask("textDocument/inlayHint", params)["result"].as_array().unwrap() {
+                    let at = &hint["position"];
+                    let name =
+                        self.editor.words(name, &json!({ "start": { "line": at["line"], "character": 0 }, "end": at }));
+                    self.say(&format!("{}{}", name.trim_start(), hint["label"].as_str().unwrap()));
+                }
+            }
+            ["parameters", _] => {
+                let Place { name, position } = place(1);
+                let answer = self.editor.ask_at("textDocument/completion", &name, position, json!({}));
+                let items = answer["result"]["items"].as_array().unwrap().iter().filter(|item| item["kind"] == 10);
+                let labels: Vec<&str> = items.map(|item| item["label"].as_str().unwrap()).collect();
+                self.say(&labels.join(" "));
+            }
+            ["signature", _] => {
+                let Place { name, position } = place(1);
+                let answer = self.editor.ask_at("textDocument/signatureHelp", &name, position, json!({}));
+                self.signature(&answer["result"]);
+            }
             ["type", place_name, text] => {
                 let Place { name, position } = self.editor.place(place_name);
                 self.editor.insert(&name, &position, text);
@@ -153,6 +200,29 @@ impl Dialogue {
             "textDocument": { "uri": uri(&name) }, "range": range, "context": { "diagnostics": [] },
         });
         self.editor.ask("textDocument/codeAction", params)
+    }
+
+    /// Writes an outline.
+    fn items(&mut self, items: &Value, depth: usize) {
+        for item in items.as_array().into_iter().flatten() {
+            let text = |field: &str| item[field].as_str().unwrap_or_default().to_owned();
+            let (all, named) = (range(&item["range"]), range(&item["selectionRange"]));
+            let line = format!("{} {} {all} ({named}) {}", text("name"), item["kind"], text("detail"));
+            self.say(&format!("{}{line}", "    ".repeat(depth)));
+            self.items(&item["children"], depth + 1);
+        }
+    }
+
+    /// Writes a signature, with its active parameter by its part of the label.
+    fn signature(&mut self, help: &Value) {
+        let Some(signature) = help["signatures"].get(0) else { return self.say("nothing") };
+        let label: Vec<u16> = signature["label"].as_str().unwrap().encode_utf16().collect();
+        let active = &signature["parameters"][help["activeParameter"].as_u64().unwrap() as usize]["label"];
+        let end = |i: usize| active[i].as_u64().unwrap_or_default() as usize;
+        self.say(&format!("{:?} of {}", String::from_utf16(&label[end(0)..end(1)]).unwrap(), signature["label"]));
+        if let Some(remark) = signature["documentation"].as_str() {
+            self.say(&format!("    {remark}"));
+        }
     }
 
     fn say(&mut self, text: &str) {
@@ -269,19 +339,52 @@ fn sessions_that_break_off_have_their_status() {
     editor.close();
     let (status, told) = editor.status();
     assert!(status == 2 && told.contains("has ended without"), "{status}: {told}");
+}
 
-    for broken in [
-        "Content-Length: 7\r\n\r\n{\"a\": 1",
-        "Content-Length: x\r\n\r\n{}",
-        "hello\r\n\r\n",
-        "Content-Length: 99999999999999999999\r\n\r\n",
+/// What is no message is answered, and the session goes on with the next one.
+#[test]
+fn sessions_go_on_after_what_is_no_message() {
+    for (broken, code) in [
+        ("Content-Length: 7\r\n\r\n{\"a\": 1", -32700),
+        ("Content-Length: 8\r\n\r\n{\"a\": 1}", -32600),
+        ("Content-Length: 2\r\n\r\n[]", -32600),
+        ("Content-Length: x\r\n\r\n{}", -32700),
+        ("hello\r\n\r\n", -32700),
+        ("\r\n", -32700),
+        ("Content-Length: 99999999999999999999\r\n\r\n", -32700),
+        ("Content-Length: 999999999999999\r\n\r\n{}", -32700),
+        (&"x".repeat(1 << 20), -32700),
     ] {
+        let mut editor = Editor::start(&[]);
+        editor.initialize(json!({}));
+        editor.raw(broken);
+        let refused = editor.refusal();
+        assert_eq!((&refused["id"], refused["error"]["code"].as_i64()), (&Value::Null, Some(code)), "{broken:.60}");
+        editor.set("a.nnef", "version 1.0;\n", true);
+        assert!(!editor.findings("a.nnef").as_array().unwrap().is_empty(), "{broken:.60}");
+        assert_eq!(editor.end(), 0);
+
         let mut editor = Editor::start(&[]);
         editor.raw(broken);
         editor.close();
         let (status, told) = editor.status();
-        assert!(status == 2 && told.starts_with("nnef-flatten: "), "{broken}: {status}: {told}");
+        assert!(status == 2 && told.starts_with("nnef-flatten: "), "{broken:.60}: {status}: {told}");
     }
+}
+
+/// Editors of JavaScript send halves of characters while one is being typed.
+#[test]
+fn halves_of_characters_are_read() {
+    let mut editor = Editor::start(&[]);
+    editor.initialize(json!({}));
+    let text = r"version 1.0;\n# \ud83d\ngraph G( x ) -> ( y ) { x = external(shape = [1]); y = rellu(x); }";
+    let open = format!(
+        r#"{{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{{"textDocument":{{"uri":"file:///work/a.nnef","languageId":"nnef","version":1,"text":"{text}"}}}}}}"#
+    );
+    editor.raw(&format!("Content-Length: {}\r\n\r\n{open}", open.len()));
+    let told = editor.wait("textDocument/publishDiagnostics");
+    assert_eq!(told["diagnostics"][0]["range"]["start"], json!({ "line": 2, "character": 55 }), "{told}");
+    assert_eq!(editor.end(), 0);
 }
 
 #[test]
@@ -295,7 +398,12 @@ fn hostile_texts_are_answered_in_time() {
         format!("{head}{}", graph(&long)),
         format!("{head}{}", graph(&"(".repeat(100_000))),
         format!("{head}{}", graph(&format!("{}x{}", "f(".repeat(50_000), ")".repeat(50_000)))),
+        format!("{head}{}", graph(&format!("add({}", "x, ".repeat(100_000)))),
+        format!("{head}{}", graph(&format!("conv({}", "a = [x, ".repeat(50_000)))),
+        format!("{head}graph G( x ) -> ( y ) {{ x = external(shape = [1]);{} }}", " y = [x".repeat(20_000)),
+        format!("{head}{}", "{[(".repeat(100_000)),
         "#".repeat(1 << 20),
+        "# a\n".repeat(1 << 18),
         "\u{FEFF}\0é😀".repeat(10_000),
     ] {
         let mut editor = Editor::start(&[]);
@@ -303,9 +411,62 @@ fn hostile_texts_are_answered_in_time() {
         editor.set("a.nnef", &text, true);
         editor.findings("a.nnef");
         let position = json!({ "line": 2, "character": text.lines().nth(2).map_or(0, str::len) / 2 });
-        for method in ["hover", "completion", "references", "definition", "prepareRename"] {
-            let context = json!({ "context": { "includeDeclaration": true } });
-            editor.ask_at(&format!("textDocument/{method}"), "a.nnef", position.clone(), context);
+        ask_all(&mut editor, "a.nnef", &position);
+        assert_eq!(editor.end(), 0);
+    }
+}
+
+/// Asks all that can be asked about a position and a text.
+fn ask_all(editor: &mut Editor, name: &str, position: &Value) {
+    let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": u32::MAX, "character": 0 } });
+    let more = json!({ "context": { "includeDeclaration": true, "diagnostics": [] }, "range": range });
+    for method in [
+        "hover",
+        "completion",
+        "references",
+        "definition",
+        "prepareRename",
+        "documentHighlight",
+        "signatureHelp",
+        "documentSymbol",
+        "foldingRange",
+        "inlayHint",
+        "codeAction",
+        "formatting",
+    ] {
+        let start = std::time::Instant::now();
+        editor.ask_at(&format!("textDocument/{method}"), name, position.clone(), more.clone());
+        assert!(start.elapsed() < std::time::Duration::from_secs(20), "{method}: {:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn hostile_models_are_answered_in_time() {
+    let head = "<ir_version: 10, opset_import: [\"\" : 21, \"l\" : 1]>\ng (float[2] x, bool c) => (float[2] y)\n";
+    let nodes: String = (0..20_000).map(|i| format!("v{i} = Add (x, x)\n")).collect();
+    let graphs = "y = If (c) <then_branch = g () => (y) {\n".repeat(20_000);
+    let functions: String = (0..5000)
+        .map(|i| format!("<domain: \"l\", opset_import: [\"\" : 21]> f{i} (a) => (b) {{ b = Neg (a) }}\n"))
+        .collect();
+    for text in [
+        format!("{head}{{\n{nodes}y = Relu (x)\n}}\n"),
+        format!("{head}{{\n{nodes}y = Relu (x"),
+        format!("{head}{{\n{graphs}"),
+        format!("{head}{{\ny = Relu (x)\n}}\n{functions}"),
+        format!("{head}{{ y = Relu <{}", "a = [1, ".repeat(100_000)),
+        format!("{head}{{ y = Concat <axis = 0> ({}x) }}", "x, ".repeat(100_000)),
+        format!("{head}{{ y = Relu ({}", "\"".repeat(99_999)),
+        format!("{head}{{ y = l.{}", "a.".repeat(100_000)),
+        format!("{head}{}", "#\n".repeat(100_000)),
+        "<({[".repeat(100_000),
+    ] {
+        let mut editor = Editor::start(&[]);
+        editor.initialize(json!({}));
+        editor.set("a.onnxtxt", &text, true);
+        editor.findings("a.onnxtxt");
+        let long = text.lines().nth(2).map_or(0, str::len);
+        for character in [long / 2, long] {
+            ask_all(&mut editor, "a.onnxtxt", &json!({ "line": 2, "character": character }));
         }
         assert_eq!(editor.end(), 0);
     }

@@ -137,7 +137,20 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "lsp",
-        &["diagnostics", "diff", "graph", "input", "library", "live", "nnef", "onnx", "options", "source", "write"],
+        &[
+            "diagnostics",
+            "dictionary",
+            "diff",
+            "graph",
+            "input",
+            "library",
+            "live",
+            "nnef",
+            "onnx",
+            "options",
+            "source",
+            "write",
+        ],
     ),
     (
         "cli",

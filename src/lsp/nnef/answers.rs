@@ -2,11 +2,17 @@
 
 use super::completion::completions;
 use super::expansion::{call_at, expansion};
+use super::folds::folds;
+use super::hints::hints;
 use super::hover::hover;
+use super::outline::outline;
+use super::signature::signature;
 use super::text::NnefText;
 use super::words::spelled;
 use crate::input::Findings;
-use crate::lsp::analyzed::{AnalyzedText, Completions, ExpandableCall, HoverText, Replacement};
+use crate::lsp::analyzed::{
+    AnalyzedText, CallSignature, Completions, ExpandableCall, Fold, Hint, HoverText, OutlineItem, Replacement,
+};
 use crate::lsp::symbols::{Symbol, SymbolIndex};
 use crate::source::{FileId, Span};
 
@@ -36,6 +42,22 @@ impl AnalyzedText for NnefText {
 
     fn completions(&self, offset: u32) -> Option<Completions> {
         completions(self, offset)
+    }
+
+    fn outline(&self) -> Vec<OutlineItem> {
+        outline(self)
+    }
+
+    fn folds(&self) -> Vec<Fold> {
+        folds(self)
+    }
+
+    fn signature(&self, offset: u32) -> Option<CallSignature> {
+        signature(self, offset)
+    }
+
+    fn hints(&self, within: Span) -> Vec<Hint> {
+        hints(self, within)
     }
 
     fn spelled(&self, _: &Symbol, name: &str) -> Result<String, String> {

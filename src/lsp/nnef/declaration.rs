@@ -4,13 +4,17 @@ use rustc_hash::FxHashMap;
 
 use crate::Document;
 use crate::graph::Dialect;
-use crate::library::registries;
+use crate::library::declared::Declared;
+use crate::library::registries::{self, Registry};
 use crate::library::texts::standard;
 use crate::lsp::symbols::Home;
 use crate::nnef::ast::{Fragment, Param};
 use crate::nnef::document::ModuleId;
 use crate::source::Span;
 use crate::source::names::Name;
+
+/// The most lines of a comment above a declaration that are told.
+const MOST_LINES: usize = 8;
 
 /// A declaration of an operation.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +44,11 @@ pub(super) fn declarations(document: &Document) -> FxHashMap<Name, Declaration<'
 }
 
 impl<'d> Declaration<'d> {
+    /// The declarations of a document itself, in its order.
+    pub(super) fn of_main(document: &'d Document) -> impl Iterator<Item = Declaration<'d>> {
+        all(document).filter(|declared| declared.is_here())
+    }
+
     /// The declaration of an operation that a document sees.
     pub(super) fn find(document: &'d Document, name: Name) -> Option<Declaration<'d>> {
         all(document).filter(|declared| declared.name() == name).reduce(Declaration::or)
@@ -68,6 +77,12 @@ impl<'d> Declaration<'d> {
         let text = lines.collect::<Vec<_>>().join(" ");
         let words: Vec<&str> = text.trim_end().trim_end_matches(';').split_whitespace().collect();
         words.join(" ").replace("( ", "(").replace(" )", ")")
+    }
+
+    /// The parameters and results of the signature.
+    pub(super) fn heads(self) -> String {
+        let signature = self.signature();
+        signature.find('(').and_then(|start| signature.get(start..)).unwrap_or_default().to_owned()
     }
 
     /// A parameter as it is declared, with its default.
@@ -104,9 +119,40 @@ impl<'d> Declaration<'d> {
         let Some((declared, registry)) = registries::operations().find(|(declared, _)| declared.name == name) else {
             return Home::Here;
         };
-        let start = declared.text.as_ptr().addr() - registry.library.text.as_ptr().addr();
-        let moved = |offset: u32| start as u32 + offset.saturating_sub(self.fragment.span.start);
+        let start = start_of(declared, registry);
+        let moved = |offset: u32| start + offset.saturating_sub(self.fragment.span.start);
         Home::Library(registry.library.file, Span::new(moved(part.start), moved(part.end)))
+    }
+
+    /// The whole text of its registry, and its start there.
+    fn registry(self) -> Option<(&'d str, u32)> {
+        let name = self.document.names().text(self.name());
+        let is_own = self.document.is_registry(self.module);
+        let (declared, registry) = registries::operations().find(|(declared, _)| is_own && declared.name == name)?;
+        Some((registry.library.text, start_of(declared, registry)))
+    }
+
+    /// What the comment directly above it says.
+    pub(super) fn about(self) -> Option<String> {
+        let (text, start) = self.registry().unwrap_or_else(|| {
+            let file = self.document.module(self.module).file;
+            (self.document.sources().file(file).text(), self.fragment.span.start)
+        });
+        let before = text.get(..start as usize)?;
+        let lines = before.get(..before.rfind('\n')?)?.lines().rev();
+        let mut lines: Vec<&str> =
+            lines.map_while(|line| line.trim_start().strip_prefix('#')).take(MOST_LINES).collect();
+        lines.reverse();
+        let text = lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+        (!text.trim().is_empty()).then_some(text)
+    }
+
+    /// The statements of its body, if they are few.
+    pub(super) fn statements(self) -> Option<String> {
+        let text = self.text_of(self.fragment.body.as_ref()?.span).trim();
+        let inner = text.strip_prefix('{')?.strip_suffix('}')?.trim();
+        let lines: Vec<&str> = inner.lines().map(str::trim).collect();
+        (!lines.is_empty() && lines.len() <= MOST_LINES).then(|| lines.join("\n"))
     }
 
     /// What it belongs to, for readers.
@@ -119,4 +165,9 @@ impl<'d> Declaration<'d> {
             (Home::File(name, _), _) => format!("declared in {name}"),
         }
     }
+}
+
+/// The start of a declaration in the text of its registry.
+fn start_of(declared: &Declared, registry: &Registry) -> u32 {
+    (declared.text.as_ptr().addr() - registry.library.text.as_ptr().addr()) as u32
 }

@@ -2,18 +2,18 @@
 
 use super::declaration::Declaration;
 use super::expansion::{stands_for, statements};
+use super::locals::MOST_SHAPES;
 use super::text::NnefText;
 use super::types::type_of;
-use crate::graph::{Extent, Graph, Operation, TensorId};
+use crate::dictionary::{Vocabulary, find};
+use crate::graph::{Extent, Graph, TensorId};
 use crate::lsp::analyzed::HoverText;
+use crate::lsp::meaning::formula;
 use crate::lsp::symbols::{Occurrence, Symbol, SymbolKind};
 use crate::nnef::ast::{Expr, ExprId};
-use crate::source::Location;
 
 /// The most statements of an expansion that are shown.
 const MOST_STATEMENTS: usize = 12;
-/// The most shapes of a local that are shown.
-const MOST_SHAPES: usize = 4;
 
 /// What there is to say about the name at an offset.
 pub(super) fn hover(of: &NnefText, offset: u32) -> Option<HoverText> {
@@ -22,7 +22,11 @@ pub(super) fn hover(of: &NnefText, offset: u32) -> Option<HoverText> {
     match symbol.kind {
         SymbolKind::Operation => {
             let declared = Declaration::find(&of.document, of.document.names().get(&symbol.name)?)?;
-            let mut remarks = vec![capitalized(&declared.origin())];
+            let mut remarks: Vec<String> = declared.about().or_else(|| meaning(of, &declared)).into_iter().collect();
+            remarks.push(capitalized(&declared.origin()));
+            // What is declared here is near.
+            let body = declared.statements().filter(|_| !declared.is_here());
+            remarks.extend(body.map(|body| format!("Its body:\n```nnef\n{body}\n```")));
             remarks.extend(expansion(of, &occurrence));
             told(declared.signature(), remarks)
         }
@@ -34,6 +38,15 @@ pub(super) fn hover(of: &NnefText, offset: u32) -> Option<HoverText> {
         }
         SymbolKind::Extent => told(symbol.name.clone(), vec!["A symbol that stands for an extent".to_owned()]),
     }
+}
+
+/// What an operation without a body computes, if it has a formula in NNEF.
+fn meaning(of: &NnefText, declared: &Declaration) -> Option<String> {
+    let names = of.document.names();
+    let fragment = declared.fragment;
+    let row = find(Vocabulary::Vendor, names.text(fragment.name.name)).filter(|_| fragment.body.is_none())?;
+    let operands: Vec<&str> = fragment.params.iter().map(|param| names.text(param.name.name)).collect();
+    formula(row, &operands)
 }
 
 fn capitalized(text: &str) -> String {
@@ -121,8 +134,8 @@ fn local(of: &NnefText, occurrence: &Occurrence, symbol: &Symbol) -> Option<(Str
         (None, Some(ty)) => format!("{}: {ty}", symbol.name),
         (None, None) => symbol.name.clone(),
     };
-    let shapes = of.graph.as_ref().zip(defined).map(|(graph, value)| shapes(of, graph, (symbol, value)));
-    Some((code, shapes.into_iter().flatten().collect()))
+    let shapes = defined.and_then(|value| shapes(of, (symbol, value)));
+    Some((code, shapes.into_iter().collect()))
 }
 
 /// A tensor of the graph: its element type and its shape.
@@ -131,41 +144,24 @@ fn described(graph: &Graph, tensor: TensorId, name: &str) -> String {
     format!("{name}: tensor<{element}>{}", shape(graph, tensor))
 }
 
+/// The shape of a tensor, if its rank is known.
+pub(super) fn extents(graph: &Graph, tensor: TensorId) -> Option<String> {
+    let extents = graph.shape(tensor)?.extents().iter().map(Extent::to_string).collect::<Vec<_>>();
+    Some(format!("[{}]", extents.join(", ")))
+}
+
 fn shape(graph: &Graph, tensor: TensorId) -> String {
-    let extents =
-        graph.shape(tensor).map(|shape| shape.extents().iter().map(Extent::to_string).collect::<Vec<_>>().join(", "));
-    extents.map_or_else(|| ", shape not known".to_owned(), |extents| format!("[{extents}]"))
+    extents(graph, tensor).unwrap_or_else(|| ", shape not known".to_owned())
 }
 
 /// The shapes that a local of a fragment has in the calls of the graph.
-fn shapes(of: &NnefText, graph: &Graph, (symbol, value): (&Symbol, ExprId)) -> Option<String> {
-    let main = of.document.main();
-    let start = main.ast.span(value).start;
-    let is_here = |at: Location| at.file == main.file && at.span.start == start;
-    let fragment = main.fragments.get(symbol.body? as usize)?;
-    let name = of.document.names().get(&symbol.name)?;
-    // The result of a call has the name that the caller gives it, but its place is that of the value.
-    let is_local = |operation: &Operation, tensor: TensorId| {
-        let (called, _) = graph.calls(operation).next().unwrap_or_default();
-        is_here(operation.location())
-            || called == of.document.names().text(fragment.name.name)
-                && graph.names.source_name(graph.name_of(tensor)) == Some(name)
+fn shapes(of: &NnefText, (symbol, value): (&Symbol, ExprId)) -> Option<String> {
+    let (locals, graph) = of.locals()?;
+    let found = locals.of(&of.document, (symbol, value));
+    let listed = |(tensor, count): &(TensorId, usize)| {
+        let shape = shape(graph, *tensor);
+        if *count > 1 { format!("{shape} ({count} times)") } else { shape }
     };
-    let mut found: Vec<(String, usize)> = Vec::new();
-    for operation in graph.operations() {
-        let Some(tensor) = graph.tensors_of(operation).next() else { continue };
-        if !is_local(operation, tensor) {
-            continue;
-        }
-        let shape = shape(graph, tensor);
-        match found.iter().position(|(known, _)| *known == shape) {
-            Some(known) => found[known].1 += 1,
-            None if found.len() > MOST_SHAPES => {}
-            None => found.push((shape, 1)),
-        }
-    }
-    let listed =
-        |(shape, count): &(String, usize)| if *count > 1 { format!("{shape} ({count} times)") } else { shape.clone() };
     let more = if found.len() > MOST_SHAPES { ", …" } else { "" };
     let shown: Vec<String> = found.iter().take(MOST_SHAPES).map(listed).collect();
     (!shown.is_empty()).then(|| format!("In the calls of the graph: {}{more}", shown.join(", ")))

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use super::index::{NnefIndex, index};
+use super::locals::LocalShapes;
 use crate::input::Findings;
 use crate::input::table::documents::expanded;
 use crate::nnef::document::is_library;
@@ -18,6 +19,7 @@ pub(in crate::lsp) struct NnefText {
     /// The flat graph with only what outputs need, if it is asked for.
     needed: OnceCell<Option<Graph>>,
     index: OnceCell<NnefIndex>,
+    locals: OnceCell<LocalShapes>,
 }
 
 impl NnefText {
@@ -37,8 +39,8 @@ impl NnefText {
             Err(found) => (None, found),
         };
         let findings = Findings::new(document.sources().clone(), found);
-        let (needed, index) = (OnceCell::new(), OnceCell::new());
-        NnefText { options: options.clone(), document, findings, graph, needed, index }
+        let (needed, index, locals) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        NnefText { options: options.clone(), document, findings, graph, needed, index, locals }
     }
 
     /// The text as readers have it.
@@ -50,6 +52,12 @@ impl NnefText {
     pub(super) fn needed(&self) -> Option<&Graph> {
         let expand = || Some(crate::expand(&self.document, &self.options).ok()?.graph);
         self.needed.get_or_init(|| self.graph.as_ref().and_then(|_| expand())).as_ref()
+    }
+
+    /// The shapes of the locals of fragments, with the graph that has them; none if there are errors.
+    pub(super) fn locals(&self) -> Option<(&LocalShapes, &Graph)> {
+        let graph = self.graph.as_ref()?;
+        Some((self.locals.get_or_init(|| LocalShapes::new(&self.document, graph)), graph))
     }
 
     /// The names of the text, with the nodes of its calls.

@@ -1,28 +1,23 @@
 //! The answers about a model.
 
 use super::completion::completions;
+use super::folds::folds;
+use super::hints::hints;
 use super::hover::hover;
+use super::outline::outline;
+use super::scan::{Piece, pieces};
+use super::signature::signature;
 use super::text::OnnxText;
 use crate::input::Findings;
-use crate::lsp::analyzed::{AnalyzedText, Completions, HoverText};
+use crate::lsp::analyzed::{AnalyzedText, CallSignature, Completions, Fold, Hint, HoverText, OutlineItem};
 use crate::lsp::symbols::{Symbol, SymbolIndex, SymbolKind};
 use crate::onnx::text::value_name;
-use crate::source::FileId;
 use crate::source::names::is_identifier;
+use crate::source::{FileId, Span};
 
 /// Whether a text has comments outside of strings.
 fn has_comments(text: &str) -> bool {
-    let (mut quoted, mut escaped) = (false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if quoted => escaped = true,
-            b'"' => quoted = !quoted,
-            b'#' if !quoted => return true,
-            _ => {}
-        }
-    }
-    false
+    pieces(text).any(|(_, piece)| matches!(piece, Piece::Comment(_)))
 }
 
 impl AnalyzedText for OnnxText {
@@ -55,6 +50,22 @@ impl AnalyzedText for OnnxText {
 
     fn completions(&self, offset: u32) -> Option<Completions> {
         completions(self, offset)
+    }
+
+    fn outline(&self) -> Vec<OutlineItem> {
+        outline(self)
+    }
+
+    fn folds(&self) -> Vec<Fold> {
+        folds(self.source())
+    }
+
+    fn signature(&self, offset: u32) -> Option<CallSignature> {
+        signature(self, offset)
+    }
+
+    fn hints(&self, within: Span) -> Vec<Hint> {
+        hints(self, within)
     }
 
     fn spelled(&self, symbol: &Symbol, name: &str) -> Result<String, String> {

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::operator::{attribute, header, schema, signature, version};
-use super::place::{ModelPlace, place};
+use super::operator::{attribute, head, qualified, schema, signature, version};
+use super::place::{ModelPlace, attributes_after, place};
 use super::text::OnnxText;
 use crate::lsp::analyzed::{Completions, Proposal, ProposalKind};
 use crate::onnx::schema::Schemas;
 use crate::onnx::text::NameRole;
 use crate::source::Span;
-use crate::source::names::Name;
 
 /// The proposals at an offset.
 pub(super) fn completions(of: &OnnxText, offset: u32) -> Option<Completions> {
@@ -17,7 +16,10 @@ pub(super) fn completions(of: &OnnxText, offset: u32) -> Option<Completions> {
     let (place, start) = place(text);
     let proposals = match place {
         ModelPlace::Operator => operators(of, domain(text, start)),
-        ModelPlace::Attribute(operator) => attributes(of, &operator),
+        ModelPlace::Attribute(operator, mut given) => {
+            given.extend(attributes_after(of.source().get(offset as usize..).unwrap_or_default()));
+            attributes(of, operator, &given)
+        }
         ModelPlace::Operand => values(of, offset),
         ModelPlace::Other => return None,
     };
@@ -51,27 +53,19 @@ fn operators(of: &OnnxText, domain: Option<&str>) -> Vec<Proposal> {
     for mark in of.marks.names.iter().filter(|mark| mark.role == NameRole::Function) {
         let label = match domain {
             Some(domain) if domain == mark.domain => mark.text.clone(),
-            None if mark.domain.is_empty() => mark.text.clone(),
-            None => format!("{}.{}", mark.domain, mark.text),
+            None => qualified(&mark.domain, &mark.text),
             Some(_) => continue,
         };
         if seen.insert(label.clone()) {
-            found.push(proposal(&label, ProposalKind::Operation, function(of, (&mark.domain, &mark.text))));
+            let head = head(&of.marks, mark).map(|head| head.label);
+            found.push(proposal(&label, ProposalKind::Operation, head));
         }
     }
     found
 }
 
-/// The header of a function, if the model has no errors.
-fn function(of: &OnnxText, (domain, name): (&str, &str)) -> Option<String> {
-    let model = of.model()?;
-    let text = |name: Option<Name>| name.map_or("", |name| model.names.texts.text(name));
-    let found = model.functions.iter().find(|one| text(one.name) == name && text(one.domain) == domain)?;
-    Some(header(&model.names, found))
-}
-
-/// The attributes of an operator or a function.
-fn attributes(of: &OnnxText, operator: &str) -> Vec<Proposal> {
+/// The attributes of an operator or a function that a node does not give yet.
+fn attributes(of: &OnnxText, operator: &str, given: &BTreeSet<&str>) -> Vec<Proposal> {
     let (domain, name) = operator.rsplit_once('.').unwrap_or(("", operator));
     let names = &of.marks.names;
     let own = names.iter().find(|mark| mark.role == NameRole::Function && mark.domain == domain && mark.text == name);
@@ -86,6 +80,7 @@ fn attributes(of: &OnnxText, operator: &str) -> Vec<Proposal> {
             rows.iter().map(|row| proposal(row.name, ProposalKind::Parameter, Some(attribute(row)))).collect()
         }
     };
+    found.retain(|one| !given.contains(one.label.as_str()));
     found.iter_mut().for_each(|one| one.insert = Some(format!("{} = ", one.label)));
     found
 }

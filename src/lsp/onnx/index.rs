@@ -126,7 +126,7 @@ impl<'m> OnnxNames<'m> {
     }
 
     fn attribute(&mut self, mark: &'m Marked) -> Option<SymbolId> {
-        let node = self.marks.names.get(mark.node?)?;
+        let node = self.marks.operator(mark.node?)?;
         let key = (node.domain.as_str(), node.text.as_str());
         if let Some((_, scope)) = self.functions.get(&key) {
             return self.parameters.get(&(*scope, mark.text.as_str())).copied();

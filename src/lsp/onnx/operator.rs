@@ -1,7 +1,9 @@
 //! Operators of the standard and functions of the model, as they are shown.
 
+use crate::diagnostics::PlacePart;
 use crate::onnx::model::{FunctionProto, ModelNames, ModelProto, OperatorSet};
 use crate::onnx::schema::{AttributeRow, Parameter, ParameterType, Presence, Schema, SchemaLookup, Schemas};
+use crate::onnx::text::{Marked, NameRole, TextMarks};
 
 /// The version of a domain that is imported; the latest one if none is.
 pub(super) fn version(model: Option<&ModelProto>, function: Option<&FunctionProto>, domain: &str) -> i64 {
@@ -41,7 +43,8 @@ pub(super) fn attribute(row: &AttributeRow) -> String {
     format!("{}: {}{default}{required}", row.name, row.kind.name())
 }
 
-fn parameter(one: &Parameter, schema: &Schema) -> String {
+/// An operand or a result, with the name of its type.
+pub(super) fn parameter(one: &Parameter, schema: &Schema) -> String {
     let ty = match one.ty {
         ParameterType::Variable(variable) => schema.variables.get(variable).map_or("", |variable| variable.0),
         ParameterType::Fixed(set) => {
@@ -67,16 +70,34 @@ pub(super) fn described(name: &str, schema: &Schema) -> String {
     lines.join("\n")
 }
 
-/// The header of a function of the model.
-pub(super) fn header(names: &ModelNames, function: &FunctionProto) -> String {
-    let text = |name: Option<crate::source::names::Name>| name.map_or("", |name| names.texts.text(name));
-    let values =
-        |ids: &[crate::graph::names::NameId]| ids.iter().map(|id| names.text(*id)).collect::<Vec<_>>().join(", ");
-    let own = function.attributes.iter().map(|name| names.texts.text(*name));
-    let attributes: Vec<&str> = own.chain(function.defaults.iter().map(|default| text(default.name))).collect();
+/// The name of an operator with its domain, as texts have it.
+pub(super) fn qualified(domain: &str, name: &str) -> String {
+    if domain.is_empty() { name.to_owned() } else { format!("{domain}.{name}") }
+}
+
+/// The head of a function of the text.
+pub(super) struct FunctionHead<'m> {
+    pub(super) label: String,
+    pub(super) inputs: Vec<&'m str>,
+    /// How many nodes are in its body, not counting those in graphs.
+    pub(super) nodes: usize,
+}
+
+/// The head of the function with a domain and a name, which is known even if the text has errors.
+pub(super) fn function<'m>(marks: &'m TextMarks, (domain, name): (&str, &str)) -> Option<FunctionHead<'m>> {
+    let is_own = |mark: &&Marked| mark.role == NameRole::Function && mark.domain == domain && mark.text == name;
+    head(marks, marks.names.iter().find(is_own)?)
+}
+
+/// The head of the function with a name.
+pub(super) fn head<'m>(marks: &'m TextMarks, own: &Marked) -> Option<FunctionHead<'m>> {
+    let parts = marks.within(marks.scopes.get(own.scope)?.span).iter().filter(|mark| mark.scope == own.scope);
+    let texts = |is: fn(&Marked) -> bool| parts.clone().filter(move |mark| is(mark)).map(|mark| mark.text.as_str());
+    let inputs: Vec<&str> = texts(|mark| matches!(mark.part, Some(PlacePart::Input(_)))).collect();
+    let outputs: Vec<&str> = texts(|mark| matches!(mark.part, Some(PlacePart::Output(_)))).collect();
+    let attributes: Vec<&str> = texts(|mark| mark.role == NameRole::Parameter).collect();
     let attributes = if attributes.is_empty() { String::new() } else { format!(" <{}>", attributes.join(", ")) };
-    let domain = text(function.domain);
-    let dot = if domain.is_empty() { "" } else { "." };
-    let (inputs, outputs) = (values(&function.inputs), values(&function.outputs));
-    format!("{domain}{dot}{}{attributes} ({inputs}) => ({outputs})", text(function.name))
+    let name = qualified(&own.domain, &own.text);
+    let label = format!("{name}{attributes} ({}) => ({})", inputs.join(", "), outputs.join(", "));
+    Some(FunctionHead { label, inputs, nodes: texts(|mark| mark.role == NameRole::Operator).count() })
 }

@@ -1,28 +1,49 @@
 //! Where a position of a text is, by the brackets around it.
 
+use std::collections::BTreeSet;
+
+use super::scan::{Piece, pieces};
 use crate::onnx::text::starts_node;
 
 /// Where a position is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum ModelPlace {
+pub(super) enum ModelPlace<'t> {
     /// Before the operator of a node.
     Operator,
-    /// Among the attributes of an operator.
-    Attribute(String),
+    /// Among the attributes of an operator, with the names of those before it.
+    Attribute(&'t str, BTreeSet<&'t str>),
     /// Among the operands of a node.
     Operand,
     /// In a header, a type, a string or a comment.
     Other,
 }
 
+/// A node around a position, among whose operands or attributes it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OpenNode<'t> {
+    /// The operator with its domain.
+    pub(super) operator: &'t str,
+    /// How many operands there are before it; none among attributes.
+    pub(super) operands: Option<usize>,
+}
+
 /// A bracket that is open, with the operator before it.
 struct OpenBracket {
     bracket: u8,
     operator: (usize, usize),
+    /// The starts of the words that follow it or a comma.
+    names: Vec<usize>,
+    commas: usize,
+}
+
+/// The identifier at the start of a text.
+fn identifier(text: &str) -> &str {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len());
+    text.get(..end).unwrap_or_default()
 }
 
 /// The place of the end of a text, without the word that ends there; and the start of this word.
-pub(super) fn place(text: &str) -> (ModelPlace, usize) {
+pub(super) fn place(text: &str) -> (ModelPlace<'_>, usize) {
     let word = text.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
     // The character before the word has one byte if it is one that matters here.
     let word = (word..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
@@ -31,50 +52,77 @@ pub(super) fn place(text: &str) -> (ModelPlace, usize) {
     let place = match open.last() {
         Some(OpenBracket { bracket: b'{', .. }) if matches!(last, b'=' | b'.') => ModelPlace::Operator,
         Some(OpenBracket { bracket: b'(', .. }) if in_node && matches!(last, b'(' | b',') => ModelPlace::Operand,
-        Some(OpenBracket { bracket: b'<', operator, .. }) if in_node && matches!(last, b'<' | b',') => {
-            ModelPlace::Attribute(text.get(operator.0..operator.1).unwrap_or_default().to_owned())
+        Some(OpenBracket { bracket: b'<', operator, names, .. }) if in_node && matches!(last, b'<' | b',') => {
+            let names = names.iter().map(|at| identifier(text.get(*at..).unwrap_or_default())).collect();
+            ModelPlace::Attribute(text.get(operator.0..operator.1).unwrap_or_default(), names)
         }
         _ => ModelPlace::Other,
     };
     (place, word)
 }
 
+/// The node among whose operands or attributes the end of a text is.
+pub(super) fn node(text: &str) -> Option<OpenNode<'_>> {
+    let (open, _) = brackets(text)?;
+    let in_body = open.iter().rposition(|open| open.bracket == b'{')? + 1;
+    let around = open.get(in_body..)?.iter().find(|open| open.operator.1 > open.operator.0)?;
+    let operands = (around.bracket == b'(').then_some(around.commas);
+    Some(OpenNode { operator: text.get(around.operator.0..around.operator.1)?, operands })
+}
+
+/// The names of the attributes that follow a position among attributes, up to the closing bracket. The word that goes on
+/// there is none of them.
+pub(super) fn attributes_after(text: &str) -> BTreeSet<&str> {
+    let (mut depth, mut comma, mut found) = (0_u32, false, BTreeSet::new());
+    for (span, piece) in pieces(text) {
+        match piece {
+            Piece::Byte(b'(' | b'<' | b'[' | b'{') => depth += 1,
+            Piece::Byte(b')' | b'>' | b']' | b'}') if depth == 0 => break,
+            Piece::Byte(b')' | b'>' | b']' | b'}') => depth -= 1,
+            Piece::Byte(b',') if depth == 0 => comma = true,
+            Piece::Byte(byte) if comma && !byte.is_ascii_whitespace() => {
+                found.insert(identifier(text.get(span.start as usize..).unwrap_or_default()));
+                comma = false;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
 /// The open brackets at the end of a text, and the last byte that is not blank; none in a string or a comment. Nodes that
 /// are not finished end where the next one starts.
 fn brackets(text: &str) -> Option<(Vec<OpenBracket>, u8)> {
-    let bytes = text.as_bytes();
     let mut open: Vec<OpenBracket> = Vec::new();
-    let (mut at, mut last, mut word) = (0, b' ', (0, 0));
-    let mut operator = (0, 0);
-    while let Some(byte) = bytes.get(at).copied() {
-        match byte {
-            b'"' => {
-                at = string_end(bytes, at)?;
-                last = b'"';
-                continue;
-            }
-            b'#' => {
-                at += bytes.get(at..)?.iter().position(|byte| *byte == b'\n')?;
-                continue;
-            }
-            b'=' if bytes.get(at + 1) == Some(&b'>') => {
-                at += 2;
-                last = b'>';
-                continue;
-            }
-            b'(' | b'<' | b'[' | b'{' => {
+    let (mut last, mut word, mut operator) = (b' ', (0, 0), (0, 0));
+    for (span, piece) in pieces(text) {
+        let at = span.start as usize;
+        let byte = match piece {
+            Piece::String(true) => b'"',
+            Piece::Arrow => b'>',
+            Piece::Comment(true) => continue,
+            Piece::String(false) | Piece::Comment(false) => return None,
+            Piece::Byte(byte) => byte,
+        };
+        match piece {
+            Piece::Byte(b'(' | b'<' | b'[' | b'{') => {
                 if word.1 > word.0 && matches!(byte, b'(' | b'<') && last.is_ascii_alphanumeric() | (last == b'_') {
                     operator = word;
                 }
-                open.push(OpenBracket { bracket: byte, operator });
+                open.push(OpenBracket { bracket: byte, operator, names: Vec::new(), commas: 0 });
             }
-            b'\n' if text.get(at + 1..).is_some_and(next_node) => {
+            Piece::Byte(b'\n') if text.get(at + 1..).is_some_and(next_node) => {
                 let body = open.iter().rposition(|open| open.bracket == b'{').map_or(0, |body| body + 1);
                 open.truncate(body);
+                operator = (0, 0);
             }
-            b')' | b'>' | b']' | b'}' => operator = open.pop().map_or((0, 0), |open| open.operator),
-            byte if byte.is_ascii_alphanumeric() || byte == b'_' => {
+            Piece::Byte(b')' | b'>' | b']' | b'}') => operator = open.pop().map_or((0, 0), |open| open.operator),
+            Piece::Byte(b',') => open.last_mut().into_iter().for_each(|open| open.commas += 1),
+            Piece::Byte(_) if byte.is_ascii_alphanumeric() || byte == b'_' => {
                 let continues = at > 0 && word.1 == at || last == b'.';
+                if !continues && let Some(open) = open.last_mut().filter(|_| matches!(last, b'<' | b',')) {
+                    open.names.push(at);
+                }
                 word = if continues { (word.0, at + 1) } else { (at, at + 1) };
             }
             _ => {}
@@ -82,7 +130,6 @@ fn brackets(text: &str) -> Option<(Vec<OpenBracket>, u8)> {
         if !byte.is_ascii_whitespace() {
             last = byte;
         }
-        at += 1;
     }
     Some((open, last))
 }
@@ -93,42 +140,60 @@ fn next_node(text: &str) -> bool {
     starts_node(text) && value.chars().next().is_none_or(|c| c.is_ascii_alphabetic() || c == '_')
 }
 
-/// The byte after a string that starts at a position; none if it does not end.
-fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let mut escaped = false;
-    let end = bytes.get(start + 1..)?.iter().position(|byte| {
-        let ends = *byte == b'"' && !escaped;
-        escaped = *byte == b'\\' && !escaped;
-        ends
-    })?;
-    Some(start + 1 + end + 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const HEAD: &str =
+        "<ir_version: 10, opset_import: [\"\" : 21]> g (float[2] x) => (float[2] y) <int64[1] a = {1}> {\n";
+
     #[test]
     fn brackets_tell_where_a_position_is() {
-        let head = "<ir_version: 10, opset_import: [\"\" : 21]> g (float[2] x) => (float[2] y) <int64[1] a = {1}> {\n";
+        let attribute = |operator: &'static str, before: &[&'static str]| {
+            ModelPlace::Attribute(operator, before.iter().copied().collect())
+        };
         for (end, wanted) in [
             ("y = Ad", ModelPlace::Operator),
             ("y = local.", ModelPlace::Operator),
-            ("y = Conv <", ModelPlace::Attribute("Conv".into())),
-            ("y = Conv <group = 1, di", ModelPlace::Attribute("Conv".into())),
-            ("y = a.b.Conv (x, w) <st", ModelPlace::Attribute("a.b.Conv".into())),
-            ("y = If (c) <then_branch = g () => (z) { z = Neg (x) }, el", ModelPlace::Attribute("If".into())),
+            ("y = Conv <", attribute("Conv", &[])),
+            ("y = Conv <group = 1, di", attribute("Conv", &["group"])),
+            ("y = Conv <group = 1, pads : ints = [1, b], di", attribute("Conv", &["group", "pads"])),
+            ("y = a.b.Conv (x, w) <st", attribute("a.b.Conv", &[])),
+            ("y = If (c) <then_branch = g () => (z) { z = Neg (x) }, el", attribute("If", &["then_branch"])),
             ("y = If (c) <then_branch = g () => (z) { z = Neg (x", ModelPlace::Operand),
             ("y = Conv <group = ", ModelPlace::Other),
             ("y = Add (x, ", ModelPlace::Operand),
             ("y = Conv <group = 1 (x,\nz = Ad", ModelPlace::Operator),
-            ("y = Conv <group = 1,\n  axis = 1, di", ModelPlace::Attribute("Conv".into())),
+            ("y = Conv <group = 1,\n  axis = 1, di", attribute("Conv", &["axis", "group"])),
             ("y = Add (x, \"a", ModelPlace::Other),
             ("y = Add # (x, ", ModelPlace::Other),
             ("", ModelPlace::Other),
         ] {
-            assert_eq!(place(&format!("{head}{end}")).0, wanted, "{end}");
+            assert_eq!(place(&format!("{HEAD}{end}")).0, wanted, "{end}");
         }
         assert_eq!(place("<ir_version: 1").0, ModelPlace::Other);
+        let after = attributes_after(
+            "lations = [1, b], pads : ints = [1], t = g () => (z) { z = N <q = 1> (x) }, w = 2> (x, k)",
+        );
+        assert_eq!(after.into_iter().collect::<Vec<_>>(), ["pads", "t", "w"]);
+    }
+
+    #[test]
+    fn brackets_tell_the_node_around_a_position() {
+        for (end, wanted) in [
+            ("y = Add (x, b", Some(("Add", Some(1)))),
+            ("y = a.B (", Some(("a.B", Some(0)))),
+            ("y = Conv <group = 1, pads = [1, 2", Some(("Conv", None))),
+            ("y = Conv <group = 1> (x, \"a,b\", ", Some(("Conv", Some(2)))),
+            ("y = If (c) <then_branch = g () => (z) { z = Neg (x", Some(("Neg", Some(0)))),
+            ("y = If (c) <then_branch = g () => (z) { z = Neg (x)\n", None),
+            ("y = Add (x, y)", None),
+            ("y", None),
+        ] {
+            let text = format!("{HEAD}{end}");
+            let found = node(&text).map(|node| (node.operator, node.operands));
+            assert_eq!(found, wanted, "{end}");
+        }
+        assert_eq!(node("<ir_version: 1, opset_import: ["), None);
     }
 }

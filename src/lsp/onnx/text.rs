@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 
+use super::findings::placed;
 use super::index::index;
 use crate::Options;
 use crate::diagnostics::Diagnostic;
@@ -44,6 +45,7 @@ impl OnnxText {
                 found.extend(flattened.unwrap_or_else(|errors| errors));
             }
         }
+        placed(&marks, &mut found);
         let findings = Findings::new(sources, found);
         let (types, index) = (OnceCell::new(), OnceCell::new());
         OnnxText { options: options.clone(), findings, file, document, marks, types, index }

@@ -7,7 +7,7 @@ use super::checker::{Check, Pass};
 use super::flow::ValueTypes;
 use super::nodes::Graphs;
 use super::part::{ModelPart, attributes_of};
-use crate::diagnostics::{Code, suggest};
+use crate::diagnostics::{Code, PlacePart, suggest};
 use crate::onnx::model::{AttributeProto, AttributeValue, GraphProto, NodeProto, TensorProto};
 use crate::onnx::protobuf::fields::attribute as fields;
 use crate::onnx::schema::Schema;
@@ -80,7 +80,7 @@ impl<'m> Check<'m> {
             if self.pass == Pass::All {
                 self.attribute(attribute, node.at);
                 if let Some(reference) = attribute.reference {
-                    self.reference(reference, node, body);
+                    self.reference(reference, (node.at, i), body);
                 }
             }
             if let Some(types) = self.attribute_value(attribute, body, node.at) {
@@ -152,8 +152,8 @@ impl<'m> Check<'m> {
         self.report(Code::OnnxAttribute, at, message, None);
     }
 
-    /// Checks that the function has the attribute that a node refers to.
-    fn reference(&mut self, reference: Name, node: &NodeProto, body: &ModelPart) {
+    /// Checks that the function has the attribute to which an attribute refers: that with an index, of a node at a place.
+    fn reference(&mut self, reference: Name, (at, i): (u32, usize), body: &ModelPart) {
         if body.has_attribute(reference) {
             return;
         }
@@ -166,7 +166,7 @@ impl<'m> Check<'m> {
                 (format!("the function `{}` has no attribute `{name}`", self.text(function.name)), near)
             }
         };
-        self.report(Code::OnnxNoReference, node.at, message, help);
+        self.report_part(Code::OnnxNoReference, (at, Some(PlacePart::Reference(i))), message, help);
     }
 
     /// Warns of attributes of a model that is expanded whose names misspell those of the operator. Other unknown ones may
@@ -200,7 +200,8 @@ impl<'m> Check<'m> {
                 if !name.starts_with("__") {
                     let near = self.nearest(Code::OnnxNoAttribute, name, schema.attributes.iter().map(|row| row.name));
                     let message = format!("`{operator}` has no attribute `{name}`");
-                    self.report(Code::OnnxNoAttribute, node.at, message, near);
+                    let place = (node.at, Some(PlacePart::Attribute(i)));
+                    self.report_part(Code::OnnxNoAttribute, place, message, near);
                 }
                 continue;
             };

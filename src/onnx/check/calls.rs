@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::checker::{Check, Pass};
 use super::flow::{Needs, ValueTypes};
 use super::part::{ModelPart, attributes_of};
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, PlacePart};
 use crate::graph::names::NameId;
 use crate::onnx::inline::each_node;
 use crate::onnx::model::{FunctionProto, NodeProto};
@@ -34,14 +34,14 @@ impl<'m> Check<'m> {
 
     /// Refuses more operands or results than the function has.
     fn call_operands(&mut self, index: usize, function: &FunctionProto, node: &NodeProto) {
-        for (what, given, declared) in [
-            ("inputs", node.inputs.len(), function.inputs.len()),
-            ("outputs", node.outputs.len(), function.outputs.len()),
+        for (what, given, declared, part) in [
+            ("inputs", node.inputs.len(), function.inputs.len(), PlacePart::Operand as fn(usize) -> PlacePart),
+            ("outputs", node.outputs.len(), function.outputs.len(), PlacePart::Result),
         ] {
             if given > declared {
                 let described = self.functions.keys[index].describe(self.names);
                 let message = format!("`{described}` has {declared} {what}, this call has {given}");
-                self.report(Code::OnnxArguments, node.at, message, None);
+                self.report_part(Code::OnnxArguments, (node.at, Some(part(declared))), message, None);
             }
         }
     }

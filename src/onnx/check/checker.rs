@@ -9,7 +9,7 @@ use super::part::{ModelPart, opsets};
 use super::scopes::Scopes;
 use crate::Options;
 use crate::diagnostics::suggest::did_you_mean;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, NodePlace, trace};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, NodePlace, PlacePart, trace};
 use crate::graph::names::NameId;
 use crate::onnx::external::PathStep;
 use crate::onnx::inline::{Functions, Imports};
@@ -115,6 +115,17 @@ impl<'m> Check<'m> {
     }
 
     pub(super) fn report(&mut self, code: Code, at: u32, message: String, help: Option<String>) {
+        self.report_part(code, (at, None), message, help);
+    }
+
+    /// [`Self::report`] for a part of a node that is no step of the path.
+    pub(super) fn report_part(
+        &mut self,
+        code: Code,
+        (at, part): (u32, Option<PlacePart>),
+        message: String,
+        help: Option<String>,
+    ) {
         let is_hidden = match self.pass {
             Pass::All => false,
             Pass::Structure => code == Code::OnnxShadowed,
@@ -136,7 +147,7 @@ impl<'m> Check<'m> {
             return;
         }
         let place = |at: u32| Location::new(self.file, Span::new(at, at));
-        let mut diagnostic = Diagnostic::new(code, place(at), message).help_if(help).about(self.node_place());
+        let mut diagnostic = Diagnostic::new(code, place(at), message).help_if(help).about(self.node_place(part));
         let calls = self.flow.calls();
         trace::attach(&mut diagnostic, calls.len(), |i| {
             let (function, at) = calls[calls.len() - 1 - i];
@@ -164,8 +175,8 @@ impl<'m> Check<'m> {
         text + &scope.map(|scope| scope.told()).unwrap_or_default()
     }
 
-    /// The current place among the fields of the model; none for what concerns the whole model.
-    fn node_place(&self) -> Option<NodePlace> {
+    /// The current place among the fields of the model, or a part of the node there; none for what concerns the whole model.
+    fn node_place(&self, part: Option<PlacePart>) -> Option<NodePlace> {
         let step = |(field, item): &PathStep| match item {
             Some(item) => format!("{field}[{item}]"),
             None => (*field).to_owned(),
@@ -175,7 +186,24 @@ impl<'m> Check<'m> {
         let within = node.filter(|_| len.is_some_and(|len| len <= self.path.len()));
         let name = within.and_then(|node| node.name).filter(|name| *name != NameId::ROOT);
         let name = name.map(|name| self.names.text(name).to_owned());
-        (!path.is_empty()).then_some(NodePlace { path, name })
+        let part = part.or_else(|| self.part());
+        (!path.is_empty()).then_some(NodePlace { path, name, part })
+    }
+
+    /// The part of a node or a head that the path leads to.
+    fn part(&self) -> Option<PlacePart> {
+        let is_whole = |step: &PathStep| matches!(step.0, "node" | "graph" | "g" | "graphs" | "functions");
+        let around = self.path.iter().rposition(is_whole)?;
+        let in_node = self.path.get(around).is_some_and(|step| step.0 == "node");
+        let mut steps = self.path.iter().skip(around + 1);
+        steps.find_map(|(field, item)| match (*field, (*item)?, in_node) {
+            ("output", i, true) => Some(PlacePart::Result(i)),
+            ("attribute", i, true) => Some(PlacePart::Attribute(i)),
+            ("input", i, false) => Some(PlacePart::Input(i)),
+            ("output", i, false) => Some(PlacePart::Output(i)),
+            ("initializer", i, false) => Some(PlacePart::Initializer(i)),
+            _ => None,
+        })
     }
 
     /// A help text with the nearest known name, if a diagnostic with this code would be kept.

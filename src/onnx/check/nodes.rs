@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::checker::{Check, Pass};
 use super::flow::ValueTypes;
 use super::part::ModelPart;
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, PlacePart};
 use crate::graph::names::NameId;
 use crate::onnx::model::{AttributeProto, AttributeValue, NodeProto};
 use crate::onnx::schema::{Parameter, ParameterType, Presence, Schema, SchemaLookup, TypeId, counts};
@@ -63,9 +63,9 @@ impl<'m> Check<'m> {
             self.path.push(("node", Some(i)));
             let tells = node.name.is_some_and(|name| name != NameId::ROOT) || NodeScope::has_metadata(&node.rest);
             self.node = tells.then_some((self.path.len(), node)).or(around);
-            for input in &node.inputs {
+            for (at, input) in node.inputs.iter().enumerate() {
                 let later = || nodes[i..].iter().any(|node| node.outputs.contains(input));
-                self.operand(*input, node.at, later);
+                self.operand(*input, (node.at, Some(PlacePart::Operand(at))), later);
             }
             self.node(node, body);
             self.path.pop();
@@ -92,7 +92,7 @@ impl<'m> Check<'m> {
         };
         for (i, output) in node.outputs.iter().enumerate() {
             let made = types.get(i).copied().flatten();
-            let ty = self.result_type(*output, made, node.at);
+            let ty = self.result_type(*output, made, (node.at, Some(PlacePart::Result(i))));
             self.within(("output", Some(i)), |check| check.result(*output, ty, node.at));
         }
     }
@@ -222,9 +222,10 @@ impl<'m> Check<'m> {
         let name = self.text(node.op_type);
         // The operator may have others in a version that the table does not have yet.
         let may_pass = |check: &Self| check.pass == Pass::Structure && check.is_later(node, body);
-        for (what, given, parameters) in
-            [("inputs", &node.inputs, &schema.inputs), ("outputs", &node.outputs, &schema.outputs)]
-        {
+        for (what, given, parameters, part) in [
+            ("inputs", &node.inputs, &schema.inputs, PlacePart::Operand as fn(usize) -> PlacePart),
+            ("outputs", &node.outputs, &schema.outputs, PlacePart::Result),
+        ] {
             let (least, most) = counts(parameters);
             let count = given.len();
             if count < least || count > most {
@@ -237,7 +238,8 @@ impl<'m> Check<'m> {
                     most => format!("{least} to {most}"),
                 };
                 let message = format!("`{name}` has {wanted} {what}, this node has {count}");
-                self.report(Code::OnnxOperands, node.at, message, None);
+                let surplus = (count > most).then(|| part(most));
+                self.report_part(Code::OnnxOperands, (node.at, surplus), message, None);
                 continue;
             }
             let missing = |parameter: &(usize, &Parameter)| {
@@ -274,7 +276,7 @@ impl<'m> Check<'m> {
                     self.schemas.type_name(ty),
                     listed(self.schemas.type_names(allowed))
                 );
-                self.report(Code::OnnxType, node.at, message, None);
+                self.report_part(Code::OnnxType, (node.at, Some(PlacePart::Operand(i))), message, None);
                 continue;
             }
             let ParameterType::Variable(variable) = parameter.ty else { continue };
@@ -288,7 +290,7 @@ impl<'m> Check<'m> {
                         self.schemas.type_name(ty),
                         self.schemas.type_name(other)
                     );
-                    self.report(Code::OnnxType, node.at, message, None);
+                    self.report_part(Code::OnnxType, (node.at, Some(PlacePart::Operand(i))), message, None);
                 }
                 _ => {}
             }
@@ -297,7 +299,7 @@ impl<'m> Check<'m> {
     }
 
     /// The type of a result: that of the operator, or else the declared type.
-    fn result_type(&mut self, output: NameId, made: Option<TypeId>, at: u32) -> Option<TypeId> {
+    fn result_type(&mut self, output: NameId, made: Option<TypeId>, at: (u32, Option<PlacePart>)) -> Option<TypeId> {
         let declared = self.scopes.declared(output);
         if let (Some(made), Some(declared)) = (made, declared)
             && made != declared
@@ -308,7 +310,7 @@ impl<'m> Check<'m> {
                 self.schemas.type_name(declared),
                 self.schemas.type_name(made)
             );
-            self.report(Code::OnnxType, at, message, None);
+            self.report_part(Code::OnnxType, at, message, None);
         }
         made.or(declared)
     }

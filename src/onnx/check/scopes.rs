@@ -1,7 +1,7 @@
 //! Scopes of values: visibility and types.
 
 use super::checker::{Check, Pass};
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, PlacePart};
 use crate::graph::names::NameId;
 use crate::onnx::model::ModelNames;
 use crate::onnx::schema::TypeId;
@@ -143,7 +143,7 @@ impl Check<'_> {
     }
 
     /// Refuses an operand that is not a visible value.
-    pub(super) fn operand(&mut self, name: NameId, at: u32, later: impl FnOnce() -> bool) {
+    pub(super) fn operand(&mut self, name: NameId, at: (u32, Option<PlacePart>), later: impl FnOnce() -> bool) {
         if name == NameId::ROOT || self.scopes.get(name).is_some() {
             return;
         }
@@ -151,11 +151,11 @@ impl Check<'_> {
         if !self.diagnostics.is_frequent(Code::OnnxNoValue) && later() {
             let message = format!("`{text}` is produced by a later node");
             let help = "a node follows the nodes that produce its operands".to_owned();
-            return self.report(Code::OnnxNoValue, at, message, Some(help));
+            return self.report_part(Code::OnnxNoValue, at, message, Some(help));
         }
         let visible = self.names.all_values().filter(|name| self.scopes.get(*name).is_some());
         let help = self.nearest(Code::OnnxNoValue, text, visible.map(|name| self.names.text(name)));
-        self.report(Code::OnnxNoValue, at, format!("`{text}` is not defined"), help);
+        self.report_part(Code::OnnxNoValue, at, format!("`{text}` is not defined"), help);
     }
 
     /// Refuses an output that is not defined in the graph.

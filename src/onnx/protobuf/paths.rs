@@ -90,7 +90,7 @@ pub(crate) fn path(file: &Contents, at: u32) -> Option<FoundNode> {
         }
     }
     let name = named.filter(|name| !name.is_empty()).map(|name| String::from_utf8_lossy(&name).into_owned());
-    Some(FoundNode { place: NodePlace { path, name }, metadata })
+    Some(FoundNode { place: NodePlace { path, name, part: None }, metadata })
 }
 
 /// Enters the message in the current one that contains an offset. Returns its field, and its index in that field.

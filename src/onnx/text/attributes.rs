@@ -4,8 +4,8 @@ use bytes::Bytes;
 
 use super::marks::NameRole;
 use super::parser::{Reported, TextParser, TextResult};
-use crate::diagnostics::Code;
 use crate::diagnostics::suggest::did_you_mean;
+use crate::diagnostics::{Code, PlacePart};
 use crate::onnx::model::{AttributeProto, AttributeValue, Fields, FunctionProto, TensorProto, TypeForm, TypeProto};
 use crate::onnx::types::{ATTRIBUTE_TYPES, AttributeType, ElementType};
 use crate::room;
@@ -30,7 +30,7 @@ impl TextParser<'_> {
             parser.cursor.skip();
             let start = parser.cursor.at as u32;
             let name = parser.identifier("the name of an attribute")?;
-            parser.mark(start, NameRole::Attribute, name);
+            parser.mark(start, (NameRole::Attribute, Some(PlacePart::Attribute(attributes.len()))), name);
             let attribute = parser.attribute(name)?;
             room::push_few(attributes, attribute);
             Ok(())
@@ -47,7 +47,7 @@ impl TextParser<'_> {
             parser.cursor.skip();
             let start = parser.cursor.at as u32;
             let name = parser.name("the name of an attribute")?;
-            parser.mark(start, NameRole::Parameter, name);
+            parser.mark(start, (NameRole::Parameter, None), name);
             if matches!(parser.cursor.peek(), b',' | b'>') {
                 function.attributes.push(name);
             } else {
@@ -146,7 +146,7 @@ impl TextParser<'_> {
                 self.cursor.skip();
                 let start = self.cursor.at as u32;
                 let name = self.name("the name of an attribute")?;
-                self.mark(start, NameRole::Reference, name);
+                self.mark(start, (NameRole::Reference, None), name);
                 return Ok(Single::Reference(name));
             }
             b'"' => AttributeValue::String(Box::new(Bytes::from(self.string()?))),

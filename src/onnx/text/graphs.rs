@@ -3,7 +3,7 @@
 use super::cursor::is_domain_byte;
 use super::marks::NameRole;
 use super::parser::{Reported, TextParser, TextResult};
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, PlacePart};
 use crate::graph::names::NameId;
 use crate::onnx::model::{FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo, Values};
 use crate::room;
@@ -50,12 +50,15 @@ impl TextParser<'_> {
         let start = self.start();
         let name = self.name("the name of a function")?;
         function.name = Some(name);
-        self.open_scope(true);
-        self.mark_of(start, NameRole::Function, (function.domain, name));
+        self.open_scope(true, (function.at, start));
+        let span = Span::new(start, self.cursor.at as u32);
+        self.mark_of(span, (NameRole::Function, None), (function.domain, name));
         self.parameters(&mut function)?;
-        function.inputs = self.function_values(&mut function.value_info, NameRole::Definition)?;
+        let input = |i| (NameRole::Definition, Some(PlacePart::Input(i)));
+        function.inputs = self.function_values(&mut function.value_info, input)?;
         self.arrow()?;
-        function.outputs = self.function_values(&mut function.value_info, NameRole::Use)?;
+        let output = |i| (NameRole::Use, Some(PlacePart::Output(i)));
+        function.outputs = self.function_values(&mut function.value_info, output)?;
         if self.cursor.eat(b'<') && !self.cursor.eat(b'>') {
             self.list(b'>', "`>` or `,`", |parser| {
                 let value = parser.value_info()?;
@@ -81,13 +84,17 @@ impl TextParser<'_> {
     }
 
     /// Reads the parameters or results of a function. Those with a type are added to `typed`.
-    fn function_values(&mut self, typed: &mut Vec<ValueInfo>, role: NameRole) -> TextResult<Vec<NameId>> {
+    fn function_values(
+        &mut self,
+        typed: &mut Vec<ValueInfo>,
+        role: fn(usize) -> (NameRole, Option<PlacePart>),
+    ) -> TextResult<Vec<NameId>> {
         let mut values = Vec::new();
         self.expect(b'(', "`(`")?;
         if !self.cursor.eat(b')') {
             self.list(b')', "`)` or `,`", |parser| {
                 let value = parser.value_info()?;
-                parser.mark_again(role);
+                parser.mark_again(role(values.len()));
                 values.extend(value.name);
                 typed.extend(value.ty.is_some().then_some(value));
                 Ok(())
@@ -98,8 +105,9 @@ impl TextParser<'_> {
 
     /// Reads a graph: its name, inputs, outputs, types and initializers, and nodes.
     pub(super) fn graph(&mut self) -> TextResult<GraphProto> {
+        let start = self.start();
         let mut graph = GraphProto { name: Some(self.name("the name of a graph")?), ..GraphProto::default() };
-        self.open_scope(false);
+        self.open_scope(false, (start, start));
         if self.cursor.peek() == b'(' {
             self.inputs(&mut graph)?;
         }
@@ -108,13 +116,14 @@ impl TextParser<'_> {
         if !self.cursor.eat(b')') {
             self.list(b')', "`)` or `,`", |parser| {
                 let output = parser.value_info()?;
+                parser.mark_again((NameRole::Use, Some(PlacePart::Output(graph.outputs.len()))));
                 graph.outputs.push(output);
                 Ok(())
             })?;
         }
         if self.cursor.eat(b'<') && !self.cursor.eat(b'>') {
             self.list(b'>', "`>` or `,`", |parser| {
-                let (value, is_initializer) = parser.value_or_initializer(&mut graph, NameRole::Use)?;
+                let (value, is_initializer) = parser.value_or_initializer(&mut graph, (NameRole::Use, None))?;
                 graph.value_info.extend((!is_initializer).then_some(value));
                 Ok(())
             })?;
@@ -130,18 +139,24 @@ impl TextParser<'_> {
             return Ok(());
         }
         self.list(b')', "`)` or `,`", |parser| {
-            let (input, _) = parser.value_or_initializer(graph, NameRole::Definition)?;
+            let role = (NameRole::Definition, Some(PlacePart::Input(graph.inputs.len())));
+            let (input, _) = parser.value_or_initializer(graph, role)?;
             graph.inputs.push(input);
             Ok(())
         })
     }
 
     /// Reads a value, which is an initializer if it is followed by data. Returns whether it is.
-    fn value_or_initializer(&mut self, graph: &mut GraphProto, role: NameRole) -> TextResult<(ValueInfo, bool)> {
+    fn value_or_initializer(
+        &mut self,
+        graph: &mut GraphProto,
+        role: (NameRole, Option<PlacePart>),
+    ) -> TextResult<(ValueInfo, bool)> {
         let start = self.start();
         let value = self.value_info()?;
         let is_initializer = self.cursor.peek() == b'=';
-        self.mark_again(if is_initializer { NameRole::Definition } else { role });
+        let initializer = (NameRole::Definition, Some(PlacePart::Initializer(graph.initializers.len())));
+        self.mark_again(if is_initializer { initializer } else { role });
         let span = Span::new(start, self.cursor.at as u32);
         if !is_initializer {
             return Ok((value, false));
@@ -171,7 +186,7 @@ impl TextParser<'_> {
             let Some(node) = nodes.last_mut() else { continue };
             let marked = self.mark_node(index);
             match self.nested(1, |parser| parser.node(node, first)) {
-                Ok(()) => {}
+                Ok(()) => self.mark_read(marked),
                 Err(reported) => {
                     nodes.pop();
                     self.mark_failed(marked);
@@ -203,21 +218,22 @@ impl TextParser<'_> {
             let message = "a comma before a node means that its first result has no name";
             self.report(Code::OnnxComma, span, message);
         }
-        node.outputs = self.operands(NameRole::Definition)?;
+        node.outputs = self.operands(|i| (NameRole::Definition, Some(PlacePart::Result(i))))?;
         self.expect(b'=', "`=`")?;
         self.operation(node)?;
         let before = self.attributes(&mut node.attributes)?;
         self.expect(b'(', if before { "`(`" } else { "`(` or `<`" })?;
-        node.inputs = self.operands(NameRole::Use)?;
+        node.inputs = self.operands(|i| (NameRole::Use, Some(PlacePart::Operand(i))))?;
         self.expect(b')', "`)` or `,`")?;
-        if !before {
-            self.attributes(&mut node.attributes)?;
+        self.mark_node_end();
+        if !before && self.attributes(&mut node.attributes)? {
+            self.mark_node_end();
         }
         Ok(())
     }
 
     /// Reads names separated by commas. A missing name means an omitted operand, unless it is the last one.
-    fn operands(&mut self, role: NameRole) -> TextResult<Values> {
+    fn operands(&mut self, role: fn(usize) -> (NameRole, Option<PlacePart>)) -> TextResult<Values> {
         let mut values = Values::new();
         loop {
             match self.cursor.peek() {
@@ -226,14 +242,14 @@ impl TextParser<'_> {
                     let start = self.cursor.at;
                     let (name, end) = self.names.texts.intern_word(self.cursor.text(), start);
                     self.cursor.at = end;
+                    self.mark(start as u32, role(values.len()), name);
                     values.push(self.names.value(name));
-                    self.mark(start as u32, role, name);
                 }
                 b'"' => {
                     let start = self.cursor.at as u32;
                     let name = self.name("a name")?;
+                    self.mark(start, role(values.len()), name);
                     values.push(self.names.value(name));
-                    self.mark(start, role, name);
                 }
                 _ => return Ok(values),
             }
@@ -250,11 +266,12 @@ impl TextParser<'_> {
         let (mut name, mut domain_end) = (None, None);
         let mut last;
         loop {
-            last = self.start();
+            let start = self.start();
             if !self.other_part() {
                 let expected = if domain_end.is_none() { "the name of an operation" } else { "a name" };
                 name = Some(self.identifier(expected)?);
             }
+            last = Span::new(start, self.cursor.at as u32);
             if !self.cursor.eat(b'.') {
                 break;
             }
@@ -269,7 +286,7 @@ impl TextParser<'_> {
         });
         node.op_type = name;
         if let Some(name) = name {
-            self.mark_of(last, NameRole::Operator, (node.domain, name));
+            self.mark_of(last, (NameRole::Operator, None), (node.domain, name));
         }
         if self.cursor.eat(b':') {
             node.overload = Some(self.identifier("the name of an overload")?);

@@ -200,7 +200,7 @@ impl TextParser<'_> {
         self.cursor.skip();
         let start = self.cursor.at as u32;
         let name = self.name(if typed { "the name of a value" } else { "a type or the name of a value" })?;
-        self.mark(start, NameRole::Use, name);
+        self.mark(start, (NameRole::Use, None), name);
         Ok(ValueInfo { name: Some(self.names.value(name)), ty, rest: Fields::None })
     }
 }
