@@ -429,6 +429,8 @@ codes! {
     OnnxNoReference       "E2049" none lenient "reference to an attribute that is not declared" "not an attribute of the function";
     OnnxMisfit            "E2050" none warning "graph of a node that does not fit the shapes" "cannot run with these shapes";
     OnnxShapes            "E2051" none error   "shapes of operands do not go together" "shapes that do not go together";
+    OnnxDeclared          "E2052" none error   "declared shape is not that of the value" "another shape than declared";
+    OnnxComputed          "E2053" none lenient "declared shape is not the computed one" "another shape than declared";
     OnnxExternalFile      "E2060" none error   "external data do not match the model" "the data are not in the file";
     OnnxDataLeft          "E2061" none lenient "external data are not copied with the model" none;
     // Graphs of NNEF as models of ONNX.

@@ -421,17 +421,25 @@ impl Document {
             return Err(found);
         };
         self.held[0].set(0);
+        // What is misspelt tells why there is no rule for it.
         to_nnef::lower_compounds(model, options).map_err(|refused| {
-            let mut found = Diagnostics::of(options.policy());
+            let mut found = found.clone();
             refused.into_iter().for_each(|refused| refused.report(self.file, &self.places, &mut found));
             found
         })?;
         self.held[0].set(edit::memory(model));
         let stores = Stores::new(self.folder.as_deref());
         let places = (self.file, &self.places);
-        let (graph, variables, warnings) = to_nnef::convert(model, places, (&stores, limits), options)?;
-        found.extend(warnings);
-        Ok((graph, variables, found))
+        match to_nnef::convert(model, places, (&stores, limits), options) {
+            Ok((graph, variables, warnings)) => {
+                found.extend(warnings);
+                Ok((graph, variables, found))
+            }
+            Err(refused) => {
+                found.extend(refused);
+                Err(found)
+            }
+        }
     }
 
     /// Checks a model, gives it the shapes of the options, and expands it by a function.

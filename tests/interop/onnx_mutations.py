@@ -323,11 +323,13 @@ def judge(paths, out):
             lines.flush()
 
 
-def verdicts(paths, folder):
+def verdicts(paths, folder, judge=judge):
     """The verdicts on files: path -> (basic, full, onnxruntime); none of a file on which a judge crashes."""
     context = multiprocessing.get_context("fork")
     halves = [paths[0::2], paths[1::2]]
-    outs = [folder / "verdicts0", folder / "verdicts1"]
+    outs = [folder / f"{judge.__name__}{i}.verdicts" for i in range(2)]
+    for out in outs:
+        out.unlink(missing_ok=True)
 
     def started(half, out):
         process = context.Process(target=judge, args=(half, out))

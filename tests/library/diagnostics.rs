@@ -156,6 +156,8 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E2015", ONNX),
     ("E2050", ONNX),
     ("E2051", ONNX),
+    ("E2052", ONNX),
+    ("E2053", ONNX),
     ("E2060", ONNX),
     ("E2061", ONNX),
     ("E2020", ONNX),

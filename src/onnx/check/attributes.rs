@@ -169,19 +169,23 @@ impl<'m> Check<'m> {
         self.report_part(Code::OnnxNoReference, (at, Some(PlacePart::Reference(i))), message, help);
     }
 
-    /// Warns of attributes of a model that is expanded whose names misspell those of the operator. Other unknown ones may
-    /// be those of a program.
-    pub(super) fn misspelt_attributes(&mut self, node: &NodeProto, schema: &Schema, body: &ModelPart) {
+    /// Warns of attributes of a model that is expanded which no version of the operator has.
+    pub(super) fn unknown_attributes(&mut self, node: &NodeProto, schema: &Schema, body: &ModelPart) {
+        let (domain, operator) = (self.standard(node), self.text(node.op_type));
         for (i, attribute) in node.attributes.iter().enumerate() {
             let name = self.text(attribute.name);
             let mut known = schema.attributes.iter().map(|row| row.name);
-            if known.any(|known| known == name) || self.diagnostics.is_frequent(Code::OnnxUntaken) {
+            // Names with two underscores are those of programs.
+            if known.any(|known| known == name) || name.starts_with("__") || name.is_empty() {
                 continue;
             }
-            let meant = suggest::misspelt(name, schema.attributes.iter().map(|row| row.name));
-            if let Some(meant) = meant.filter(|_| !self.is_later(node, body)) {
-                let message = format!("`{}` has no attribute `{name}`", self.text(node.op_type));
-                let help = Some(format!("did you mean `{meant}`?"));
+            if self.diagnostics.is_frequent(Code::OnnxUntaken) || self.is_later(node, body) {
+                continue;
+            }
+            if !self.schemas.has_attribute(domain, operator, name) {
+                let meant = suggest::misspelt(name, schema.attributes.iter().map(|row| row.name));
+                let message = format!("`{operator}` has no attribute `{name}`");
+                let help = meant.map(|meant| format!("did you mean `{meant}`?"));
                 self.within(("attribute", Some(i)), |check| check.report(Code::OnnxUntaken, node.at, message, help));
             }
         }

@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
+use rustc_hash::FxHashSet;
+
 use super::checker::{Check, Pass};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
+use crate::graph::names::NameId;
 use crate::onnx::external::{self, Finding};
-use crate::onnx::infer::infer;
-use crate::onnx::inline::Functions;
+use crate::onnx::infer::{Contradiction, infer_checked, sources};
+use crate::onnx::inline::{Functions, NodeFinding};
 use crate::onnx::model::{ModelNames, ModelProto};
 use crate::onnx::places::Places;
 use crate::onnx::protobuf::EncodedPart;
@@ -20,18 +23,52 @@ pub(crate) fn check(model: &ModelProto, file: FileId, places: &Places, options: 
     check.diagnostics
 }
 
-/// Reports nodes of a sound model whose operands have shapes that do not go together. A graph in a node may do so: it may
-/// never run.
+/// Reports nodes of a sound model whose operands have shapes that do not go together, and values that are not as they are
+/// declared. In a graph of a node that may not run this is a warning.
 pub(crate) fn shapes(
     model: &ModelProto,
     (file, places): (FileId, &Places),
     options: &Options,
     found: &mut Diagnostics,
 ) {
-    for at in infer(model, options).contradictions {
-        let message = "the shapes of the operands do not go together".to_owned();
-        found.report(places.diagnostic(Code::OnnxShapes, (file, at), message));
+    let mut told = FxHashSet::default();
+    let functions = Functions::of_calls(&model.names, &model.functions);
+    let mut contradictions = infer_checked(model, options, true).contradictions;
+    soften(&mut contradictions, model, options);
+    for contradiction in contradictions {
+        // A call repeats what is wrong in a function for all calls.
+        if told.insert((contradiction.at, contradiction.message.clone())) {
+            finding(model, &functions, contradiction).report(file, places, found);
+        }
     }
+}
+
+/// Programs run a model whose declared shapes contradict what only computing items of tensors tells.
+fn soften(contradictions: &mut [Contradiction], model: &ModelProto, options: &Options) {
+    if contradictions.iter().all(|each| each.code != Code::OnnxDeclared) {
+        return;
+    }
+    let told = infer_checked(model, options, false).contradictions;
+    let told: FxHashSet<_> = told.iter().map(|each| (each.at, each.value, each.code)).collect();
+    for each in contradictions {
+        if each.code == Code::OnnxDeclared && !told.contains(&(each.at, each.value, each.code)) {
+            each.code = Code::OnnxComputed;
+        }
+    }
+}
+
+/// What is reported about a contradiction.
+fn finding(model: &ModelProto, functions: &Functions, found: Contradiction) -> NodeFinding {
+    let Contradiction { code, at, message, calls, deciding, .. } = found;
+    let described = |function: usize| functions.keys[function].describe(&model.names);
+    let calls = calls.into_iter().rev().map(|(function, at)| (described(function), at)).collect();
+    let Some(deciding) = deciding else { return NodeFinding::new(code, at, message).within(calls) };
+    let inputs: Vec<NameId> =
+        model.graph.iter().flat_map(|graph| &graph.inputs).filter_map(|input| input.name).collect();
+    let nodes = model.graph.as_ref().map_or(&[][..], |graph| &graph.nodes);
+    let named = sources(nodes, &inputs, &deciding).into_iter().map(|at| model.names.spelled(inputs[at]));
+    let finding = NodeFinding::new(Code::OnnxMisfit, at, format!("if this graph runs, it fails: {message}"));
+    finding.deciding(&named.collect::<Vec<_>>()).within(calls)
 }
 
 /// Checks what a model must have in order that it can be expanded: values that are defined before they are used and

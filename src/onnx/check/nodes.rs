@@ -101,7 +101,7 @@ impl<'m> Check<'m> {
     fn operation(&mut self, node: &'m NodeProto, schema: &Schema, graphs: &Graphs, body: &ModelPart) -> ValueTypes {
         self.operands(node, schema, body);
         if self.pass == Pass::Structure {
-            self.misspelt_attributes(node, schema, body);
+            self.unknown_attributes(node, schema, body);
             return ValueTypes::new();
         }
         self.schema_attributes(node, schema);

@@ -3,11 +3,11 @@
 //! What contradicts itself decides nothing. In such a graph nothing is computed, no branch is chosen, and types stay as
 //! they were: programs that infer shapes would refuse the model for what never happens.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::infer::{GraphTypes, InnerPlace};
+use crate::onnx::infer::{GraphTypes, InnerPlace, sources};
 use crate::onnx::inline::{NodeFinding, each_graph, each_graph_mut, each_node};
 use crate::onnx::model::{AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto, ValueInfo};
 use crate::room::with_stack;
@@ -105,27 +105,13 @@ fn finding(names: &ModelNames, graph: &GraphProto, node: &NodeProto) -> NodeFind
     let message = format!(
         "a graph of the `{operator}`{of} does not fit the shapes of the inputs: nothing in it is computed or decided, and declared types stay"
     );
-    let deciding: Vec<String> =
-        inputs_of(graph, node).into_iter().map(|input| format!("`{}`", names.spelled(input))).collect();
-    let found = NodeFinding::new(Code::OnnxMisfit, node.at, message);
-    match deciding.is_empty() {
-        true => found,
-        false => found.help(&format!("give a value with --bind, to decide whether it runs: {}", deciding.join(", "))),
-    }
+    let deciding: Vec<String> = inputs_of(graph, node).into_iter().map(|input| names.spelled(input)).collect();
+    NodeFinding::new(Code::OnnxMisfit, node.at, message).deciding(&deciding)
 }
 
 /// The inputs of the graph of a model that the first operand of a node is computed from.
 fn inputs_of(graph: &GraphProto, node: &NodeProto) -> Vec<NameId> {
-    let mut made: FxHashMap<NameId, Vec<NameId>> = FxHashMap::default();
-    each_node(&graph.nodes, &mut |node| {
-        node.outputs.iter().for_each(|output| _ = made.insert(*output, node.inputs.to_vec()));
-    });
-    let mut open: Vec<NameId> = node.inputs.first().copied().into_iter().collect();
-    let mut seen: FxHashSet<NameId> = FxHashSet::default();
-    while let Some(name) = open.pop().filter(|name| *name != NameId::ROOT) {
-        if seen.insert(name) {
-            open.extend(made.get(&name).into_iter().flatten());
-        }
-    }
-    graph.inputs.iter().filter_map(|input| input.name).filter(|input| seen.contains(input)).collect()
+    let inputs: Vec<NameId> = graph.inputs.iter().filter_map(|input| input.name).collect();
+    let found = sources(&graph.nodes, &inputs, &node.inputs[..node.inputs.len().min(1)]);
+    found.into_iter().map(|at| inputs[at]).collect()
 }

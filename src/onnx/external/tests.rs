@@ -29,8 +29,7 @@ fn codes(mut document: Document, text: &str) -> Vec<Code> {
 
 /// A model whose constant of a type has data in another file.
 fn constant(ty: &str, pairs: &str) -> String {
-    let element = ty.split('[').next().unwrap();
-    format!("{HEAD} g () => ({element}[N] y) <{ty} w = [{pairs}]> {{ y = Identity (w) }}")
+    format!("{HEAD} g () => ({ty} y) <{ty} w = [{pairs}]> {{ y = Identity (w) }}")
 }
 
 #[test]

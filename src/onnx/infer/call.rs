@@ -85,6 +85,11 @@ impl<'m> InferCall<'_, 'm> {
         self.results.len()
     }
 
+    /// The name of an operand.
+    pub(crate) fn operand_name(&self, operand: usize) -> String {
+        self.names.spelled(self.node.inputs.get(operand).copied().unwrap_or(NameId::ROOT))
+    }
+
     /// Whether an operand is given. A given operand may be unknown.
     pub(crate) fn has(&self, operand: usize) -> bool {
         self.node.inputs.get(operand).is_some_and(|name| *name != NameId::ROOT && !self.absent.contains(name))

@@ -1,6 +1,7 @@
 //! Inference of the operators that have graphs.
 
-use super::engine::{Inference, InnerTypes, ResultTypes};
+use super::contradictions::Contradiction;
+use super::engine::{InferGoal, Inference, InnerTypes, ResultTypes};
 use super::facts::ValueType;
 use super::graphs::graphs_of;
 use super::merge::{joined, unified};
@@ -8,6 +9,7 @@ use super::operator::Operator;
 use super::rules::axes;
 use super::symbols::SymbolMark;
 use super::tables::InnerPlace;
+use crate::diagnostics::Code;
 use crate::graph::Element;
 use crate::graph::dims::Dim;
 use crate::onnx::model::{GraphProto, NodeProto};
@@ -22,6 +24,9 @@ type Combine = fn(&ValueType, &ValueType) -> ValueType;
 fn fixed(before: &ValueType, after: &ValueType) -> ValueType {
     unified(after.clone(), before.clone())
 }
+
+/// The types of the outputs of a graph, and what contradicts itself in it.
+type Visited = (Vec<ValueType>, Vec<Contradiction>);
 
 /// A graph of a node, with its place.
 type Inner<'m> = (InnerPlace, &'m GraphProto);
@@ -53,24 +58,24 @@ impl<'m> Inference<'m> {
         }
     }
 
-    /// Infers in a graph and notes the types of its values.
-    fn visit(&mut self, (place, graph): Inner<'m>, given: &[ValueType], inner: &mut InnerTypes) -> Vec<ValueType> {
+    /// Infers in a graph and notes the types of its values. Returns those of its outputs, and what contradicts itself in
+    /// it: that is no concern of the graph around it, which may never run it.
+    fn visit(&mut self, (place, graph): Inner<'m>, given: &[ValueType], inner: &mut InnerTypes) -> Visited {
         if !self.budget.has_visits(self.model) {
-            return vec![ValueType::Unknown; graph.outputs.len()];
+            return (vec![ValueType::Unknown; graph.outputs.len()], Vec::new());
         }
-        // What a graph in a node contradicts is no concern of the graph around it, which may never run it.
-        let before = self.contradictions.len();
+        let before = self.contradictions.mark();
         let (types, outputs) = self.graph(graph, given);
-        self.contradictions.truncate(before);
+        let found = self.contradictions.take_since(before);
         inner.retain(|(before, _)| *before != place);
         inner.push((place, types));
-        outputs
+        (outputs, found)
     }
 
     /// `If`: what both branches have in common, or the results of the branch that is taken.
     fn branches(&mut self, node: &'m NodeProto, graphs: &[Inner<'m>], inner: &mut InnerTypes) -> Vec<ValueType> {
         let condition = self.call(node, 0, ResultTypes::new()).item(0).known();
-        let mut found: Vec<(bool, Vec<ValueType>)> = Vec::new();
+        let mut found: Vec<(bool, Visited)> = Vec::new();
         for graph in graphs {
             let attribute = node.attributes.get(graph.0.1).and_then(|attribute| attribute.name);
             let is_then = attribute.is_some_and(|name| self.model.names.texts.text(name) == "then_branch");
@@ -79,35 +84,43 @@ impl<'m> Inference<'m> {
         if let Some(condition) = condition
             && let Some(at) = found.iter().position(|(is_then, _)| *is_then == (condition != 0))
         {
-            let place = graphs.get(at).map(|graph| graph.0);
-            let taken = inner.iter().find(|(inner, _)| Some(*inner) == place);
-            let contradicts = taken.is_some_and(|(_, types)| types.contradicts);
-            self.contradictions.extend(contradicts.then_some(node.at));
-            return std::mem::take(&mut found[at].1);
+            let (_, (taken, contradictions)) = found.swap_remove(at);
+            self.contradictions.put(contradictions);
+            return taken;
         }
-        match &found[..] {
-            [(_, a), (_, b)] => a.iter().zip(b).map(|(a, b)| joined(a, b)).collect(),
-            _ => Vec::new(),
+        let condition = &node.inputs[..node.inputs.len().min(1)];
+        for (_, (_, contradictions)) in &mut found {
+            self.contradictions.put_open(std::mem::take(contradictions), condition);
         }
+        let [(_, (a, _)), (_, (b, _))] = &found[..] else { return Vec::new() };
+        self.compare_branches(node, a, b);
+        a.iter().zip(b).map(|(a, b)| joined(a, b)).collect()
     }
 
     /// Visits a body until the types of its states no longer change. The first outputs of the body are the states, and
-    /// `inputs` makes its inputs from them. Returns the types of the states and of all outputs.
+    /// `inputs` makes its inputs from them. Returns the types of the states, those of all outputs, and what contradicts
+    /// itself: operands in the first turn, and declarations in all turns.
     fn settle(
         &mut self,
         body: Inner<'m>,
         mut states: Vec<ValueType>,
         (combine, inputs): (Combine, impl Fn(&[ValueType]) -> Vec<ValueType>),
         inner: &mut InnerTypes,
-    ) -> (Vec<ValueType>, Vec<ValueType>) {
+    ) -> (Vec<ValueType>, Visited) {
+        let mut found = Vec::new();
         for turn in 0.. {
             let mut given = inputs(&states);
             given.iter_mut().for_each(|ty| *ty = self.completed(std::mem::take(ty)));
-            let outputs = self.visit(body, &given, inner);
+            let (outputs, mut contradictions) = self.visit(body, &given, inner);
+            let is_declared = |each: &Contradiction| each.code != Code::OnnxShapes;
+            if turn == 0 {
+                found = contradictions.extract_if(.., |each| !is_declared(each)).collect();
+            }
             let next: Vec<ValueType> = states.iter().zip(&outputs).map(|(state, next)| combine(state, next)).collect();
             let is_last = turn > TURNS || !self.budget.has_visits(self.model);
             if next == states || is_last {
-                return (next, outputs);
+                found.extend(contradictions.into_iter().filter(is_declared));
+                return (next, (outputs, found));
             }
             let shapeless = |(next, before): (ValueType, &ValueType)| match next {
                 ValueType::Tensor(facts) if turn == TURNS && facts.shape.as_ref() != before.shape() => {
@@ -117,7 +130,7 @@ impl<'m> Inference<'m> {
             };
             states = next.into_iter().zip(&states).map(shapeless).collect();
         }
-        (states, Vec::new())
+        (states, (Vec::new(), found))
     }
 
     /// `Loop`
@@ -142,12 +155,26 @@ impl<'m> Inference<'m> {
             given.extend_from_slice(states);
             given
         };
-        let (states, outputs) = self.settle(body, states, (joined, inputs), inner);
+        let (states, (outputs, found)) = self.settle(body, states, (joined, inputs), inner);
+        match trips.known() {
+            Some(..=0) => {}
+            Some(_) if always => self.contradictions.put(found),
+            known => {
+                let decides = usize::from(known.is_some());
+                self.contradictions.put_open(found, node.inputs.get(decides..=decides).unwrap_or_default());
+            }
+        }
         let keeps_on = states.first().and_then(|state| state.as_tensor()?.items.as_deref()) == Some(&[Dim::Int(1)]);
         let length = if keeps_on { trips.max(Dim::Int(0)) } else { Dim::Unknown };
         let stacks = outputs.iter().skip(count).map(|ty| self.stacked(ty, &length, 0, mark));
         let stacks: Vec<ValueType> = stacks.collect();
-        states.into_iter().skip(1).chain(stacks).collect()
+        let is_told = self.wanted == InferGoal::Told;
+        // Other programs do not follow the shapes of states.
+        let last = |ty: ValueType| match ty {
+            ValueType::Tensor(facts) if is_told => ValueType::tensor(facts.element, None),
+            ty => ty,
+        };
+        states.into_iter().skip(1).map(last).chain(stacks).collect()
     }
 
     /// The type of the results of all turns of a body, stacked along a new axis.
@@ -176,25 +203,39 @@ impl<'m> Inference<'m> {
         let lead = usize::from(is_batched);
         let axes = |name: &str| if is_batched { Vec::new() } else { call.ints(name).unwrap_or_default() };
         let (in_axes, out_axes) = (axes("scan_input_axes"), axes("scan_output_axes"));
-        let Some(scans) = call.int("num_scan_inputs").and_then(|count| usize::try_from(count).ok()) else {
+        let scans = call.int("num_scan_inputs");
+        drop(call);
+        let Some(scans) = scans.and_then(|count| usize::try_from(count).ok()) else {
+            self.misfit(node, "`Scan`: `num_scan_inputs` is no count".to_owned());
             return Vec::new();
         };
-        drop(call);
         let operands: Vec<ValueType> = node.inputs.iter().skip(lead).map(|input| self.scope.type_of(*input)).collect();
-        let Some(count) = operands.len().checked_sub(scans) else { return Vec::new() };
+        let Some(count) = operands.len().checked_sub(scans).filter(|count| *count <= node.outputs.len()) else {
+            self.misfit(node, format!("`Scan`: `num_scan_inputs` is {scans}, which does not fit the node"));
+            return Vec::new();
+        };
         let batch = if is_batched { removed(&operands, 0, 0) } else { None };
         let states: Vec<ValueType> = operands.iter().take(count).map(|ty| without_axes(ty, lead, None)).collect();
         let mut length = Dim::Unknown;
         let mut items = Vec::new();
         for (i, ty) in operands.iter().skip(count).enumerate() {
             let axis = in_axes.get(i).copied().unwrap_or(0);
-            if let Some(extent) = removed(std::slice::from_ref(ty), axis, lead) {
-                length = length.clone().unify(extent).unwrap_or(length);
+            match removed(std::slice::from_ref(ty), axis, lead) {
+                Some(extent) => match length.clone().unify(extent) {
+                    Some(both) => length = both,
+                    None => self.misfit(node, "`Scan`: the operands have different numbers of items".to_owned()),
+                },
+                None if ty.shape().is_some() => self.misfit(node, format!("`Scan`: an operand has no axis {axis}")),
+                None => {}
             }
             items.push(without_axes(ty, lead, Some(axis)));
         }
+        self.compare_inputs(&[&states[..], &items[..]].concat(), (body.1, node.at));
         let inputs = |states: &[ValueType]| [states, &items[..]].concat();
-        let (states, outputs) = self.settle(body, states, (fixed, inputs), inner);
+        let (states, (outputs, found)) = self.settle(body, states, (fixed, inputs), inner);
+        if length != Dim::Int(0) {
+            self.contradictions.put(found);
+        }
         let mut results: Vec<ValueType> = states;
         for (i, ty) in outputs.iter().skip(count).enumerate() {
             results.push(self.stacked(ty, &length, out_axes.get(i).copied().unwrap_or(0), mark));
@@ -206,6 +247,10 @@ impl<'m> Inference<'m> {
         results
     }
 
+    fn misfit(&mut self, node: &NodeProto, message: String) {
+        self.contradictions.add(Code::OnnxShapes, node.at, message);
+    }
+
     /// `SequenceMap`
     fn mapped(&mut self, node: &'m NodeProto, body: Inner<'m>, inner: &mut InnerTypes) -> Vec<ValueType> {
         let mark = self.symbols.mark();
@@ -215,7 +260,9 @@ impl<'m> Inference<'m> {
         };
         let mut given: Vec<ValueType> = node.inputs.iter().map(|input| item(self.scope.type_of(*input))).collect();
         given.iter_mut().for_each(|ty| *ty = self.completed(std::mem::take(ty)));
-        let outputs = self.visit(body, &given, inner);
+        self.compare_inputs(&given, (body.1, node.at));
+        let (outputs, found) = self.visit(body, &given, inner);
+        self.contradictions.put(found);
         outputs.iter().map(|ty| ValueType::Sequence(Box::new(self.symbols.without_local(ty, mark)))).collect()
     }
 }

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::bodies::FunctionTypes;
 use super::budget::InferBudget;
 use super::call::{Bindings, InferCall, Known};
+use super::contradictions::Contradictions;
 use super::facts::ValueType;
 use super::graphs::KnownResults;
 use super::merge::unified;
@@ -17,6 +18,7 @@ use super::seen::SeenCalls;
 use super::symbols::FreshSymbols;
 use super::tables::{GraphTypes, InnerPlace, ModelTypes};
 use crate::Options;
+use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::inline::{Functions, Imports};
 use crate::onnx::model::{ModelProto, NodeProto, TensorProto};
@@ -28,6 +30,13 @@ pub(crate) fn infer(model: &ModelProto, options: &Options) -> ModelTypes {
     infer_all(model, options, (usize::MAX, InferGoal::All, None))
 }
 
+/// [`infer`], which also compares what is found with what the model declares: all that can be found, or only what follows
+/// without computing items of tensors.
+pub(crate) fn infer_checked(model: &ModelProto, options: &Options, computes: bool) -> ModelTypes {
+    let goal = if computes { InferGoal::Checked } else { InferGoal::Told };
+    infer_all(model, options, (usize::MAX, goal, None))
+}
+
 /// What is wanted of the types of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InferGoal {
@@ -35,6 +44,18 @@ pub(crate) enum InferGoal {
     Elements,
     /// All that can be known.
     All,
+    /// The same, and where it is not as declared.
+    Checked,
+    /// As other programs that infer shapes know it: items of tensors are those of constants. And where it is not as
+    /// declared.
+    Told,
+}
+
+impl InferGoal {
+    /// Whether what is found is compared with what is declared.
+    pub(super) fn compares(self) -> bool {
+        matches!(self, InferGoal::Checked | InferGoal::Told)
+    }
 }
 
 /// Infers the types of the values that the first nodes of the graph of a model produce, those in functions included.
@@ -57,13 +78,13 @@ fn infer_all(
         symbols: FreshSymbols::new(&model.names.texts),
         budget: InferBudget::new(options),
         seen: SeenCalls::default(),
-        contradictions: Vec::new(),
+        contradictions: Contradictions::default(),
         wanted,
         bodies,
     };
     let main = model.graph.as_ref().map(|graph| inference.first_nodes(graph, &[], nodes).0).unwrap_or_default();
     let bodies = inference.bodies.map(|bodies| bodies.complete(model, &inference.functions));
-    let (bytes, contradictions) = (inference.budget.used(), inference.contradictions);
+    let (bytes, contradictions) = (inference.budget.used(), inference.contradictions.finish());
     ModelTypes { main, functions: bodies.unwrap_or_default(), contradictions, bytes }
 }
 
@@ -99,9 +120,8 @@ pub(super) struct Inference<'m> {
     pub(super) imports: Vec<Option<Rc<Imports>>>,
     /// The calls that were looked at.
     pub(super) seen: SeenCalls<'m>,
-    /// The places of the nodes so far whose operands contradict each other, without those in graphs that may not run.
-    pub(super) contradictions: Vec<u32>,
-    wanted: InferGoal,
+    pub(super) contradictions: Contradictions,
+    pub(super) wanted: InferGoal,
     /// The types in functions, if they are wanted.
     pub(super) bodies: Option<FunctionTypes>,
 }
@@ -122,7 +142,10 @@ impl<'m> Inference<'m> {
         for (output, ty) in node.outputs.iter().zip(results) {
             let known = match of.noted.get(output) {
                 Some(noted) => self.stored(noted),
-                None => Known::new(self.settled(ty, *output, of), constant),
+                None => {
+                    self.compare(&ty, (*output, of), node.at);
+                    Known::new(self.settled(ty, *output, of), constant)
+                }
             };
             self.scope.define(*output, known);
         }
@@ -203,13 +226,23 @@ impl<'m> Inference<'m> {
         let Some(row) = operator.row() else { return results };
         let mut call = self.call(node, operator.version, results);
         let _ = (row.types)(&mut call);
-        if let Some(values) = row.values {
+        let computes = self.wanted != InferGoal::Told || operator.constant().is_some();
+        if let Some(values) = row.values.filter(|_| computes) {
             let _ = values(&mut call);
         }
-        let misfits = row.misfits.is_some_and(|misfits| misfits(&call));
+        if self.wanted == InferGoal::Told {
+            super::compare::forget(&mut call, row.name);
+        }
+        let misfit = row.misfits.and_then(|misfits| misfits(&call));
+        if misfit.is_some() && self.wanted.compares() {
+            // What follows from a mistake is not told as another one.
+            call.results.iter_mut().for_each(super::compare::forget_shape);
+        }
         let results = std::mem::take(&mut call.results);
         drop(call);
-        self.contradictions.extend(misfits.then_some(node.at));
+        if let Some(what) = misfit {
+            self.contradictions.add(Code::OnnxShapes, node.at, format!("`{}`: {what}", row.name));
+        }
         results
     }
 

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::call::Bindings;
+use super::contradictions::sources;
 use super::engine::{InferFrame, Inference, ResultTypes};
 use super::graphs::KnownResults;
 use super::seen::{GivenCall, GivenOperand};
@@ -28,12 +29,17 @@ impl<'m> Inference<'m> {
             return results;
         }
         let before = (self.symbols.mark(), self.budget.refused);
-        let contradictions = self.contradictions.len();
+        let contradictions = self.contradictions.mark();
+        self.contradictions.enter(function, node.at);
         let results = self.in_body(node, body, &call);
+        self.contradictions.leave(contradictions, |deciding| {
+            let operands = sources(&body.nodes, &body.inputs, deciding).into_iter();
+            operands.filter_map(|at| node.inputs.get(at).copied()).collect()
+        });
         // New symbols differ from call to call.
         if let Some(key) = key
             && before == (self.symbols.mark(), self.budget.refused)
-            && contradictions == self.contradictions.len()
+            && !self.contradictions.has_since(contradictions)
         {
             self.seen.add(key, call, &results);
         }

@@ -66,10 +66,11 @@ impl<'m> Inference<'m> {
         }
         self.inputs(graph, given, &constants);
         let results = KnownResults::of(graph);
+        self.compare_constants(graph, &results);
         let mut inner = InnerTable::default();
-        let before = self.contradictions.len();
+        let before = self.contradictions.mark();
         self.nodes(nodes, &results, &mut inner);
-        let contradicts = self.contradictions.len() > before;
+        let contradicts = self.contradictions.grew_since(before);
         let outputs = graph.outputs.iter().map(|output| self.scope.type_of(output.name.unwrap_or(NameId::ROOT)));
         let outputs = outputs.collect();
         (GraphTypes { values: self.scope.close(start), inner, contradicts }, outputs)
@@ -87,8 +88,12 @@ impl<'m> Inference<'m> {
         for (i, input) in graph.inputs.iter().enumerate() {
             let name = input.name.unwrap_or(NameId::ROOT);
             let constant = constants.get(&name).copied();
+            if let (Some(constant), Some(ty)) = (constant, &input.ty) {
+                self.compare_constant((constant, name), ty, graph);
+            }
             let found = given.get(i).cloned().unwrap_or_default();
             let ty = input.ty.as_ref().map_or(ValueType::Unknown, |ty| declared(&self.model.names, ty));
+            self.compare_input(&found, &ty, name, graph);
             let mut ty = super::merge::unified(found, ty);
             if let (ValueType::Unknown, Some(constant)) = (&ty, constant) {
                 ty = of_constant(constant);

@@ -2,11 +2,14 @@
 //! the rules of the operators.
 //!
 //! TensorExtents are exact expressions on the symbols that the model declares. An extent that does not follow from others gets
-//! a symbol of its own. What the rules do not know, or what contradicts the rules, is unknown without a message.
+//! a symbol of its own. What the rules do not know, or what contradicts the
+//! rules, is unknown; a check reports contradictions.
 
 mod bodies;
 mod budget;
 pub(crate) mod call;
+mod compare;
+mod contradictions;
 mod control;
 pub(crate) mod declared;
 mod engine;
@@ -24,6 +27,8 @@ mod tables;
 mod tests;
 
 pub(crate) use call::InferCall;
-pub(crate) use engine::{InferGoal, infer, infer_functions};
+pub(crate) use compare::shown;
+pub(crate) use contradictions::{Contradiction, sources};
+pub(crate) use engine::{InferGoal, infer, infer_checked, infer_functions};
 pub(crate) use facts::{TensorExtents, TensorFacts, ValueType};
 pub(crate) use tables::{GraphTypes, InnerPlace, ModelTypes};

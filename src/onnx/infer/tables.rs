@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::contradictions::Contradiction;
 use super::facts::ValueType;
 use crate::graph::names::NameId;
 
@@ -14,8 +15,8 @@ pub(crate) struct ModelTypes {
     pub(crate) functions: FxHashMap<usize, GraphTypes>,
     /// An upper bound of the memory that they take.
     pub(crate) bytes: u64,
-    /// The places of nodes whose operands contradict each other, without those in graphs that may not run.
-    pub(crate) contradictions: Vec<u32>,
+    /// What contradicts itself, in graphs that may not run, too.
+    pub(crate) contradictions: Vec<Contradiction>,
 }
 
 /// The place of a graph in a node: the index of the node in its graph, that of the attribute in the node, and the

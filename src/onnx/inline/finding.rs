@@ -32,6 +32,20 @@ impl NodeFinding {
         self
     }
 
+    /// The finding with a help text that names the inputs which decide whether its graph runs.
+    pub(in crate::onnx) fn deciding(self, inputs: &[String]) -> Self {
+        let named: Vec<String> = inputs.iter().map(|input| format!("`{input}`")).collect();
+        match named.is_empty() {
+            true => self,
+            false => self.help(&format!("give a value with --bind, to decide whether it runs: {}", named.join(", "))),
+        }
+    }
+
+    /// The finding with the calls around it, the innermost first.
+    pub(in crate::onnx) fn within(self, calls: Vec<(String, u32)>) -> Self {
+        NodeFinding { calls, ..self }
+    }
+
     /// Its message.
     pub(in crate::onnx) fn message(&self) -> &str {
         &self.message

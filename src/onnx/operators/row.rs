@@ -13,6 +13,9 @@ use crate::parts::KERNELS;
 /// A rule of inference: it sets what it finds about the results, and returns none as soon as it cannot find more.
 pub(crate) type InferRule = fn(&mut InferCall) -> Option<()>;
 
+/// A rule that tells why operands and attributes do not go together; none if they may.
+pub(crate) type MisfitRule = fn(&InferCall) -> Option<String>;
+
 /// What is known about an operator in all its versions.
 #[derive(Debug)]
 pub(crate) struct OperatorRow {
@@ -23,8 +26,8 @@ pub(crate) struct OperatorRow {
     pub(crate) types: InferRule,
     /// The items of the results, if they follow from the items or the shapes of operands.
     pub(crate) values: Option<InferRule>,
-    /// Whether the known shapes of operands do not go together.
-    pub(crate) misfits: Option<fn(&InferCall) -> bool>,
+    /// Why a node cannot run with what is known of its operands and attributes.
+    pub(crate) misfits: Option<MisfitRule>,
     /// The row of the dictionary that says what it computes item by item.
     pub(crate) meaning: Option<&'static Row>,
     /// What computes the results. Operators with graphs are run by the interpreter.
@@ -43,7 +46,7 @@ impl OperatorRow {
     }
 
     /// The row with a rule for operands that do not go together.
-    pub(super) const fn refuses(self, misfits: fn(&InferCall) -> bool) -> Self {
+    pub(super) const fn refuses(self, misfits: MisfitRule) -> Self {
         OperatorRow { misfits: Some(misfits), ..self }
     }
 

@@ -221,6 +221,15 @@ impl Schemas {
         schema.as_ref().map_or(SchemaLookup::Unknown, SchemaLookup::Schema)
     }
 
+    /// Whether a version of an operator has an attribute.
+    pub(crate) fn has_attribute(self, domain: &str, name: &str, attribute: &str) -> bool {
+        let place = self.0.rows.get(&(domain, name)).copied();
+        let versions = place.and_then(|place| self.0.versions.get(place));
+        let mut schemas =
+            versions.into_iter().flatten().filter_map(|row| row.schema.get_or_init(|| self.0.schema(row)).as_ref());
+        schemas.any(|schema| schema.attributes.iter().any(|row| row.name == attribute))
+    }
+
     /// The version that introduced an operator as it is in a version of its operator set.
     pub(crate) fn since(self, domain: &str, name: &str, version: i64) -> Option<i64> {
         match self.find(domain, name, version) {

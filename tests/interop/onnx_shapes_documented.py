@@ -1,0 +1,37 @@
+"""Models on which `check` and the inference of onnx are known to differ, for onnx_shapes.py, and why."""
+import re
+
+
+class Row:
+    """Differences that a row explains: what onnx says, or where it says nothing what `check` says, about these operators.
+
+    `theirs` and `ours` are patterns of the messages; an empty one stands for acceptance. `what` is a pattern of the change.
+    """
+
+    def __init__(self, reason, operators="", theirs="", ours="", what=""):
+        self.reason, self.operators = reason, set(operators.split())
+        self.theirs, self.ours, self.what = theirs, ours, what
+
+    def covers(self, sample):
+        def agrees(pattern, text):
+            return bool(re.search(pattern, text)) if pattern else not text
+
+        named = not self.operators or self.operators & sample.operators
+        told = agrees(self.theirs, sample.theirs) and agrees(self.ours, sample.ours)
+        return bool(named) and told and re.search(self.what, sample.what)
+
+
+DOCUMENTED = [
+    # ---- onnx refuses more.
+    Row("what is in a branch, or in a loop of unknown count, need not run: a warning", "If Loop", theirs=r"op_type:(If|Loop)\b"),
+    Row("an empty list of a window is one that is not given, as in onnxruntime", theirs=r"Attribute (strides|kernel_shape|dilations|pads) has incorrect size",
+        what="of (strides|kernel_shape|dilations|pads)"),
+    Row("`keepdims` is 0 or not: onnx takes other numbers than 0 and 1 as 0", theirs=".", what="of keepdims"),
+    Row("the past states decide extents of the present ones in onnx, here all operands do", "Attention", theirs="Inferred shape and existing shape differ in dimension"),
+    Row("types of `ai.onnx.ml` beyond the schema are not compared", "LabelEncoder TreeEnsemble", theirs="."),
+    # ---- `check` refuses more.
+    Row("`keepdims` is 0 or not: onnx takes other numbers than 0 and 1 as 0", ours=".", what="of keepdims"),
+    Row("onnx does not follow the default value of an attribute of a function", "Cast", ours="E2040", what="of to"),
+    Row("onnx computes no items, so that it does not know the classes", "NegativeLogLikelihoodLoss", ours="NegativeLogLikelihoodLoss"),
+    Row("onnx tells no shape of what losses compute from computed shapes", "SoftmaxCrossEntropyLoss", ours="E2052"),
+]
