@@ -5,7 +5,8 @@ mod shape_text;
 
 use crate::diagnostics::Policy;
 use crate::graph::{Cut, Dialect};
-pub(crate) use given::{DeclaredSymbols, GivenShapes, nameless};
+pub use given::GivenShapes;
+pub(crate) use given::{DeclaredSymbols, nameless};
 pub(crate) use shape_text::{input_name, input_shape, symbol};
 
 /// Which calls are replaced by the bodies of their fragments.

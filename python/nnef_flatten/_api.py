@@ -141,9 +141,8 @@ def flatten(
     * `input_shape`: Override the shape of a graph input, as in image=1,3,224,224 or tokens=1,S
     * `bind`: Make a graph input a constant with this value: JSON, as in rate=16000 or mask=[1,0], or a .npy file
     * `fold`: Compute operations on constants; their results become constants
-    * `share`: Merge equal operations; of equal tensors that the document names, each keeps its operation
-    * `drop_bitcasts`: Remove reshapes and transposes that move nothing in memory, and join chains of others; names of
-      tensors between them are lost
+    * `share`: Merge equal operations
+    * `drop_bitcasts`: Remove reshapes and transposes that move nothing in memory, and join chains of others
     * `outputs`: Keep only what these tensors of the flat graph need; they become the outputs
     * `inputs_at`: Make these tensors of the flat graph inputs, and drop what only they need
     * `unroll`: Unroll loops and scans
@@ -153,8 +152,7 @@ def flatten(
     * `strict`: Accept only what the standard allows: tolerated deviations become errors
     * `fragments`: A file of additional declarations, which may replace standard ones
     * `outline`: Write repeated structure once, as fragments of NNEF or functions of a model of ONNX, and calls of them
-    * `annotate`: Write types, shapes, modules and places in the source as a comment beside each statement of NNEF;
-      into a model of ONNX the types and shapes of all values, as far as they follow from its operators
+    * `annotate`: Write types and shapes beside each statement of NNEF, or into a model of ONNX
     * `provenance`: Record the functions that each node of a model of ONNX was copied from, as metadata of the node
     * `from_`: The notation of the input [default: auto]
     * `production`: The part of a model that an ONNX text contains [default: model]

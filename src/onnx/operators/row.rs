@@ -57,14 +57,20 @@ impl OperatorRow {
 
     /// The row of an operator that computes what the dictionary says, item by item.
     pub(super) const fn means(self, row: &'static Row) -> Self {
-        let Some(kernel) = row.kernel else { panic!("a meaning without a kernel") };
-        OperatorRow { meaning: Some(row), ..self }.run_by(NodeKernel::Meaning(kernel))
+        let row_of_operator = OperatorRow { meaning: Some(row), ..self };
+        match row.kernel {
+            Some(kernel) => row_of_operator.run_by(NodeKernel::Meaning(kernel)),
+            None => row_of_operator,
+        }
     }
 
     /// The row of an operator that computes the arithmetic of the dictionary with all its operands, the first two first.
     pub(super) const fn means_of_all(self, row: &'static Row) -> Self {
-        let Some(Kernel::Arithmetic(op)) = row.kernel else { panic!("a meaning that is no arithmetic") };
-        OperatorRow { meaning: Some(row), ..self }.run_by(NodeKernel::All(op))
+        let row_of_operator = OperatorRow { meaning: Some(row), ..self };
+        match row.kernel {
+            Some(Kernel::Arithmetic(op)) => row_of_operator.run_by(NodeKernel::All(op)),
+            _ => row_of_operator,
+        }
     }
 
     const fn run_by(self, kernel: NodeKernel) -> Self {

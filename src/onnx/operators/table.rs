@@ -36,15 +36,9 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("Abs", same).valued(arithmetic::abs).means(&m::ABS),
     onnx("Acos", same).means(&m::ACOS),
     onnx("Acosh", same).means(&m::ACOSH),
-    onnx("Add", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::add)
-        .means(&m::ADD),
+    onnx("Add", broadcasting).refuses(misfits::broadcast).valued(arithmetic::add).means(&m::ADD),
     onnx("AffineGrid", image::affine_grid).refuses(misfits::arrange::affine_grid).runs(k::sample::affine_grid),
-    onnx("And", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::and)
-        .means(&m::AND),
+    onnx("And", broadcasting).refuses(misfits::broadcast).valued(arithmetic::and).means(&m::AND),
     onnx("ArgMax", reduce::arg).refuses(misfits::arg).runs(|call| k::reduce::arg(call, true)),
     onnx("ArgMin", reduce::arg).refuses(misfits::arg).runs(|call| k::reduce::arg(call, false)),
     onnx("Asin", same).means(&m::ASIN),
@@ -107,18 +101,12 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
         .runs(k::layout::depth_to_space),
     onnx("DequantizeLinear", normalize::dequantize).runs(k::quantize::dequantize),
     onnx("Det", matrix::det).refuses(misfits::matrix::det).runs(k::linear::determinant),
-    onnx("Div", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::div)
-        .means(&m::DIV),
+    onnx("Div", broadcasting).refuses(misfits::broadcast).valued(arithmetic::div).means(&m::DIV),
     onnx("Dropout", elementwise::all_same).refuses(misfits::normalize::dropout).runs(k::elementwise::dropout),
     onnx("DynamicQuantizeLinear", normalize::dynamic_quantize).runs(k::quantize::dynamic_quantize),
     onnx("Einsum", matrix::einsum).refuses(misfits::einsum).runs(k::einsum::einsum),
     onnx("Elu", same).runs(k::elementwise::elu),
-    onnx("Equal", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::equal)
-        .means(&m::EQ),
+    onnx("Equal", broadcasting).refuses(misfits::broadcast).valued(arithmetic::equal).means(&m::EQ),
     onnx("Erf", same).means(&m::ERF),
     onnx("Exp", same).means(&m::EXP),
     onnx("Expand", arrange::expand)
@@ -142,14 +130,8 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("GlobalAveragePool", reduce::global).refuses(misfits::window::global).runs(k::pool::global_average_pool),
     onnx("GlobalLpPool", reduce::global).refuses(misfits::window::global).runs(k::pool::global_lp_pool),
     onnx("GlobalMaxPool", reduce::global).refuses(misfits::window::global).runs(k::pool::global_max_pool),
-    onnx("Greater", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::greater)
-        .means(&m::GT),
-    onnx("GreaterOrEqual", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::greater_or_equal)
-        .means(&m::GE),
+    onnx("Greater", broadcasting).refuses(misfits::broadcast).valued(arithmetic::greater).means(&m::GT),
+    onnx("GreaterOrEqual", broadcasting).refuses(misfits::broadcast).valued(arithmetic::greater_or_equal).means(&m::GE),
     onnx("GridSample", image::grid_sample).refuses(misfits::arrange::grid_sample).runs(k::sample::grid_sample),
     onnx("GroupNormalization", same).runs(k::normalize::group_normalization),
     onnx("HammingWindow", source::window).refuses(misfits::sources::window).runs(k::signal::hamming),
@@ -171,14 +153,8 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
         .refuses(misfits::normalize::over_axes)
         .runs(k::normalize::layer_normalization),
     onnx("LeakyRelu", same).runs(k::elementwise::leaky_relu),
-    onnx("Less", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::less)
-        .means(&m::LT),
-    onnx("LessOrEqual", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::less_or_equal)
-        .means(&m::LE),
+    onnx("Less", broadcasting).refuses(misfits::broadcast).valued(arithmetic::less).means(&m::LT),
+    onnx("LessOrEqual", broadcasting).refuses(misfits::broadcast).valued(arithmetic::less_or_equal).means(&m::LE),
     onnx("LinearAttention", attention::linear_attention)
         .refuses(misfits::attention::linear_attention)
         .runs(k::linear_attention::linear_attention),
@@ -189,26 +165,17 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("LpPool", window::pool).refuses(misfits::window::pool).runs(k::pool::lp_pool),
     onnx("MatMul", matrix::matmul).refuses(misfits::matrix::matmul).runs(k::linear::matmul),
     onnx("MatMulInteger", matrix::matmul).refuses(misfits::matrix::matmul).runs(k::quantize::matmul_integer),
-    onnx("Max", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::max)
-        .means_of_all(&m::MAXIMUM),
+    onnx("Max", broadcasting).refuses(misfits::broadcast).valued(arithmetic::max).means_of_all(&m::MAXIMUM),
     onnx("MaxPool", window::pool).refuses(misfits::window::pool).runs(k::pool::max_pool),
     onnx("MaxRoiPool", window::max_roi_pool).refuses(misfits::window::max_roi_pool).runs(k::sample::max_roi_pool),
     onnx("MaxUnpool", window::unpool).refuses(misfits::window::unpool).runs(k::pool::max_unpool),
     onnx("Mean", broadcasting).refuses(misfits::broadcast).runs(k::elementwise::mean),
     onnx("MeanVarianceNormalization", same).runs(k::normalize::mean_variance),
     onnx("MelWeightMatrix", source::mel_weights).refuses(misfits::sources::mel_weights).runs(k::signal::mel_weights),
-    onnx("Min", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::min)
-        .means_of_all(&m::MINIMUM),
+    onnx("Min", broadcasting).refuses(misfits::broadcast).valued(arithmetic::min).means_of_all(&m::MINIMUM),
     onnx("Mish", same).means(&m::MISH),
     onnx("Mod", broadcasting).refuses(misfits::broadcast).valued(arithmetic::modulo).runs(k::elementwise::modulo),
-    onnx("Mul", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::mul)
-        .means(&m::MUL),
+    onnx("Mul", broadcasting).refuses(misfits::broadcast).valued(arithmetic::mul).means(&m::MUL),
     onnx("Multinomial", source::multinomial).refuses(misfits::sources::multinomial),
     onnx("Neg", same).valued(arithmetic::neg).means(&m::NEG),
     onnx("NegativeLogLikelihoodLoss", loss::loss)
@@ -223,10 +190,7 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("Optional", optional::optional).runs(k::sequence::optional),
     onnx("OptionalGetElement", optional::get_element).runs(k::sequence::element),
     onnx("OptionalHasElement", sequence::scalar).runs(k::sequence::has_element),
-    onnx("Or", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::or)
-        .means(&m::OR),
+    onnx("Or", broadcasting).refuses(misfits::broadcast).valued(arithmetic::or).means(&m::OR),
     onnx("PRelu", same).runs(k::elementwise::prelu),
     onnx("Pad", arrange::pad).refuses(misfits::arrange::pad).runs(k::layout::pad),
     onnx("Pow", broadcasting).refuses(misfits::broadcast).runs(k::elementwise::power),
@@ -324,14 +288,8 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
         .refuses(misfits::sources::string_normalizer)
         .runs(k::text::string_normalizer),
     onnx("StringSplit", text::split).runs(k::text::string_split),
-    onnx("Sub", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::sub)
-        .means(&m::SUB),
-    onnx("Sum", broadcasting)
-        .refuses(misfits::broadcast)
-        .valued(arithmetic::add)
-        .means_of_all(&m::ADD),
+    onnx("Sub", broadcasting).refuses(misfits::broadcast).valued(arithmetic::sub).means(&m::SUB),
+    onnx("Sum", broadcasting).refuses(misfits::broadcast).valued(arithmetic::add).means_of_all(&m::ADD),
     onnx("SwiGLU", same).runs(k::elementwise::gated),
     onnx("Swish", same).runs(k::elementwise::swish),
     onnx("Tan", same).means(&m::TAN),

@@ -19,6 +19,14 @@ fn every_operator_of_the_standard_has_one_row() {
     assert_eq!(schemas.all_operators().count(), OPERATORS.len());
 }
 
+#[test]
+fn operators_with_a_meaning_run_by_it() {
+    use crate::onnx::run::NodeKernel;
+    for row in OPERATORS.iter().filter(|row| row.meaning.is_some()) {
+        assert!(matches!(row.kernel, Some(NodeKernel::Meaning(_) | NodeKernel::All(_))), "{}", row.name);
+    }
+}
+
 const HEADER: &str = "| Domain | Operators | Whose integers are followed |";
 
 fn documented() -> String {
