@@ -56,7 +56,7 @@ impl OpenInputs {
         if let Some(first) = self.symbols.first() {
             let each = if self.symbols.len() > 1 { "each symbol" } else { "it" };
             let (symbols, first) = (listed(&self.symbols), clean(first));
-            text.push_str(&format!("sizes depend on {symbols}: --set {first}=1 gives {each} a number\n"));
+            text.push_str(&format!("sizes depend on {symbols}, unknown here: --set {first}=1 gives {each} a number\n"));
         }
         if !self.computed.is_empty() {
             text.push_str(&format!("sizes depend on data, as {}\n", listed(&self.computed)));

@@ -209,7 +209,7 @@ fn sizes_are_sums_on_symbols() {
     let (sums, text) = open_sums("f = variable(shape = [1,3,3,3], label = 'f'); z = conv(x, f); y = relu(z);");
     assert_eq!(sums[2], "27648*batch");
     assert_eq!(sums, ["27", "108", "27648*batch", "5120*batch", "16384*batch"]);
-    assert!(text.contains("sizes depend on batch: --set batch=1 gives it a number\n"), "{text}");
+    assert!(text.contains("sizes depend on batch, unknown here: --set batch=1 gives it a number\n"), "{text}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ const NEVER: &[&str] = &["GroupNormalization", "StringNormalizer"];
 /// Forgets shapes of results that programs do not tell when they infer shapes.
 pub(super) fn forget(call: &mut InferCall, operator: &str) {
     let all_or_nothing = ALL_OR_NOTHING.contains(&operator) || operator.starts_with("Reduce");
-    let is_open = |shape: &TensorExtents| shape.iter().any(|extent| *extent == Dim::Unknown);
+    let is_open = |shape: &TensorExtents| shape.contains(&Dim::Unknown);
     let is_symbolic = || call.extents(0).is_none_or(|extents| extents.iter().any(|extent| extent.known().is_none()));
     let hides = NEVER.contains(&operator) || OF_NUMBERS.contains(&operator) && is_symbolic();
     for result in &mut call.results {

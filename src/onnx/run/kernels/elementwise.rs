@@ -13,7 +13,7 @@ pub(in crate::onnx) fn meaning(call: &NodeCall, kernel: Kernel) -> KernelResult 
     match kernel {
         Kernel::Float(_, f) => float(call, f),
         Kernel::Number(_, f, whole) => number(call, f, whole),
-        Kernel::Floats(f) => one(both(call, (&*call.tensor(0)?, &*call.tensor(1)?), f, |_, _| None)?),
+        Kernel::Floats(f) => one(both(call, (call.tensor(0)?, call.tensor(1)?), f, |_, _| None)?),
         Kernel::Arithmetic(op) => arithmetic(call, op),
         Kernel::Compare(order) => compare(call, |ordering| order.holds(ordering)),
         Kernel::Not => not(call),

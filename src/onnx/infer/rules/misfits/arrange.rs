@@ -196,7 +196,7 @@ pub(crate) fn flatten(call: &InferCall) -> Misfit {
 
 /// `DepthToSpace`
 pub(crate) fn depth_to_space(call: &InferCall) -> Misfit {
-    let square = || Some(call.int("blocksize")?.checked_mul(call.int("blocksize")?)?);
+    let square = || call.int("blocksize")?.checked_mul(call.int("blocksize")?);
     not_positive(call, "blocksize")
         .or_else(|| rank(call, 0, if call.version() < 28 { 4..=4 } else { 3..=usize::MAX }))
         .or_else(|| if call.rank(0) == Some(4) { divided(call, 1, square()?) } else { None })
