@@ -51,6 +51,8 @@ def _described(function: T) -> T:
         return Graph(made, given, asked, parsed, notation, findings)
 
     flatten.__doc__ = function.__doc__
+    # By this name other processes find it.
+    flatten.__qualname__ = function.__qualname__
     # For `inspect.signature` and `help`.
     flatten.__wrapped__ = function  # type: ignore[attr-defined]
     return flatten  # type: ignore[return-value]

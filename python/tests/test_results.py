@@ -64,6 +64,18 @@ def results() -> list[Graph | Model]:
     ]
 
 
+def test_verbs_are_found_by_their_names_in_other_processes() -> None:
+    for verb in (nnef_flatten.flatten, nnef_flatten.check, nnef_flatten.diff, nnef_flatten.run):
+        assert pickle.loads(pickle.dumps(verb)) is verb
+    assert nnef_flatten.flatten.__qualname__ == "flatten"
+
+
+def test_a_result_is_not_saved_without_a_path() -> None:
+    for path in ("", b"flat.nnef"):
+        with pytest.raises(ValueError, match="a path is a text"):
+            nnef_flatten.flatten(NNEF).save(path)  # type: ignore[arg-type]
+
+
 def test_copies_are_equal_and_pickles_too() -> None:
     for result in results():
         assert copy.copy(result) is result and copy.deepcopy([result])[0] is result

@@ -23,7 +23,7 @@ pub(crate) fn run(
     language: &Language,
     reporter: &mut Reporter,
 ) -> RunResult {
-    arguments.page.as_deref().map_or(Ok(()), page::check)?;
+    arguments.page.as_deref().map_or(Ok(()), |path| page::check(path, paths))?;
     let [a, b] = paths.map(|path| open(path, language, reporter));
     let (a, b) = (a?, b?);
     let (a, b) = both(|| read(a), || read(b)).map_err(|error| Refusal::io("a thread", error))?;

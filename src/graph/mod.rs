@@ -27,7 +27,7 @@ mod operation;
 mod operation_ref;
 pub(crate) mod operators;
 pub(crate) mod origin;
-mod outline;
+pub(crate) mod outline;
 mod packed;
 mod part;
 mod parts;
@@ -65,8 +65,6 @@ pub use operand::{Operand, Output};
 pub use operation::Operation;
 pub(crate) use operation::{BYTES_OF_OPERATION, Origin};
 pub use operation_ref::{OperationRef, Operations};
-#[cfg(feature = "pictures")]
-pub(crate) use outline::operation_classes;
 pub(crate) use packed::{Kept, SignatureId};
 pub use primitive::{Dialect, Primitive};
 pub(crate) use provenance::Note;

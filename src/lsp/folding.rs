@@ -13,11 +13,11 @@ const MOST: u64 = 5000;
 
 /// The brackets that are open.
 #[derive(Debug, Default)]
-pub(super) struct Pairs {
+pub(super) struct BracketPairs {
     open: Vec<(u8, u32)>,
 }
 
-impl Pairs {
+impl BracketPairs {
     /// A bracket begins at an offset.
     pub(super) fn open(&mut self, bracket: u8, start: u32) {
         self.open.push((bracket, start));

@@ -12,22 +12,22 @@ use super::surrogates;
 /// What a client sends.
 pub(super) enum Incoming {
     Message(Message),
-    Refused(Refusal),
+    Refused(UnreadMessage),
 }
 
 /// What is not a message, and why.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct UnreadMessage {
     code: ErrorCode,
     /// The number of the request, if one was read.
     id: Value,
     reason: String,
 }
 
-impl Refusal {
+impl UnreadMessage {
     /// What cannot be read.
-    fn unread(reason: impl Into<String>) -> Refusal {
-        Refusal { code: ErrorCode::ParseError, id: Value::Null, reason: reason.into() }
+    fn unread(reason: impl Into<String>) -> UnreadMessage {
+        UnreadMessage { code: ErrorCode::ParseError, id: Value::Null, reason: reason.into() }
     }
 
     /// Answers.
@@ -121,7 +121,7 @@ struct MessageStream<R> {
 }
 
 /// What a header says.
-enum Header {
+enum MessageHead {
     /// The length of the message.
     Length(u64),
     Broken(&'static str),
@@ -141,36 +141,44 @@ impl<R: BufRead> MessageStream<R> {
         }
         self.is_lost = false;
         match self.header()? {
-            Header::End => Ok(None),
+            MessageHead::End => Ok(None),
             // The answer comes first: what follows may take long, or never come.
-            Header::Broken(reason) => Ok(Some(self.lost(reason))),
-            Header::Length(length) if length > self.longest => {
+            MessageHead::Broken(reason) => Ok(Some(self.lost(reason))),
+            MessageHead::Length(length) if length > self.longest => {
                 let reason = format!("a message of {length} bytes is longer than {}", self.longest);
                 Ok(Some(self.lost(reason)))
             }
-            Header::Length(length) => self.content(length).map(Some),
+            MessageHead::Length(length) => self.content(length).map(Some),
         }
     }
 
     fn lost(&mut self, reason: impl Into<String>) -> Incoming {
         self.is_lost = true;
-        Incoming::Refused(Refusal::unread(reason))
+        Incoming::Refused(UnreadMessage::unread(reason))
     }
 
     /// The next header. A line that is not one may end with one, so that it is looked at again.
-    fn header(&mut self) -> io::Result<Header> {
+    fn header(&mut self) -> io::Result<MessageHead> {
         let mut length = None;
         loop {
             let mut line = Vec::new();
             if (&mut self.input).take(LINE).read_until(b'\n', &mut line)? == 0 {
-                return Ok(if length.is_none() { Header::End } else { Header::Broken("a header has no end") });
+                return Ok(if length.is_none() {
+                    MessageHead::End
+                } else {
+                    MessageHead::Broken("a header has no end")
+                });
             }
             match field(&line) {
-                Ok(None) => return Ok(length.map_or(Header::Broken("a header has no Content-Length"), Header::Length)),
+                Ok(None) => {
+                    return Ok(
+                        length.map_or(MessageHead::Broken("a header has no Content-Length"), MessageHead::Length)
+                    );
+                }
                 Ok(Some(found)) => length = found.or(length),
                 Err(reason) => {
                     self.input.rewind(line);
-                    return Ok(Header::Broken(reason));
+                    return Ok(MessageHead::Broken(reason));
                 }
             }
         }
@@ -205,7 +213,7 @@ impl<R: BufRead> MessageStream<R> {
         let mut bytes = Vec::new();
         (&mut self.input).take(length).read_to_end(&mut bytes)?;
         let is_cut = (bytes.len() as u64) < length;
-        let read = if is_cut { Err(Refusal::unread("the input ends within a message")) } else { message(&bytes) };
+        let read = if is_cut { Err(UnreadMessage::unread("the input ends within a message")) } else { message(&bytes) };
         read.map(Incoming::Message).or_else(|refusal| {
             // The length may be that of more than the message. What was read twice is not read again, so that no input
             // takes more than linear time.
@@ -257,7 +265,7 @@ fn next_header(bytes: &[u8]) -> Option<&[u8]> {
 
 /// The message of some bytes. Halves of characters, which editors send while one is typed, are replaced, as are bytes that
 /// are not text.
-fn message(bytes: &[u8]) -> Result<Message, Refusal> {
+fn message(bytes: &[u8]) -> Result<Message, UnreadMessage> {
     let text = String::from_utf8_lossy(bytes);
     let error = match serde_json::from_str(&text) {
         Ok(message) => return Ok(message),
@@ -268,12 +276,12 @@ fn message(bytes: &[u8]) -> Result<Message, Refusal> {
         return Ok(message);
     }
     match serde_json::from_str::<Value>(&text) {
-        Ok(value) => Err(Refusal {
+        Ok(value) => Err(UnreadMessage {
             code: ErrorCode::InvalidRequest,
             id: value.get("id").filter(|id| id.is_string() || id.is_number()).cloned().unwrap_or_default(),
             reason: "it is neither a request nor a notification".to_owned(),
         }),
-        Err(_) => Err(Refusal::unread(error.to_string())),
+        Err(_) => Err(UnreadMessage::unread(error.to_string())),
     }
 }
 

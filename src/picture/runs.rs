@@ -11,7 +11,8 @@ use super::groups::{GroupCall, Groups, RunOf};
 use super::layout::ranks::Adjacency;
 use super::quotient::Quotient;
 use super::regroup::{GroupItem, NewGroup, regrouped};
-use crate::graph::{Graph, TensorId, operation_classes};
+use crate::graph::outline::operation_classes;
+use crate::graph::{Graph, TensorId};
 
 /// The least number of modules of a run.
 const TIMES: usize = 3;

@@ -54,20 +54,15 @@ fn hooks_call_what_the_command_has() {
 /// The script of the step of the action that checks.
 fn script() -> String {
     let action = page("action.yml");
-    let (_, script) = action.split_once("      run: |\n").unwrap();
+    let (_, check) = action.split_once("    - name: Check\n").unwrap();
+    let (_, script) = check.split_once("      run: |\n").unwrap();
     script.lines().map(|line| format!("{}\n", line.trim_start_matches("        "))).collect()
 }
 
 fn act(folder: &Path, paths: &str, arguments: &str, sarif: &str) -> Output {
-    let bin = folder.join("temp/nnef-flatten/bin");
-    fs::create_dir_all(&bin).unwrap();
-    let link = bin.join("nnef-flatten");
-    if !link.exists() {
-        std::os::unix::fs::symlink(program(), link).unwrap();
-    }
     let mut bash = Command::new("bash");
     bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script()]).current_dir(folder);
-    bash.env("RUNNER_TEMP", folder.join("temp")).env("PATHS", paths);
+    bash.env("COMMAND", program()).env("PATHS", paths);
     bash.env("ARGUMENTS", arguments).env("SARIF_FILE", sarif).output().unwrap()
 }
 

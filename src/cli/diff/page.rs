@@ -13,11 +13,15 @@ use crate::sink::OutputLimit;
 use crate::threads::both;
 use crate::write::encode::picture;
 
-/// Refuses to write the page where the changes go.
-pub(super) fn check(path: &Path) -> Result<(), Failure> {
+/// Refuses to write the page where the changes go, or over an input.
+pub(super) fn check(path: &Path, inputs: [&Path; 2]) -> Result<(), Failure> {
     if io::is_stdout(path) {
         let message = "page and changes cannot both go to standard output; name a file";
         return Err(Failure::Message(message.to_owned()));
+    }
+    if inputs.into_iter().any(|input| io::is_same_file(input, path)) {
+        let message = format!("the page would replace the input `{}`; name another file", path.display());
+        return Err(Failure::Message(message));
     }
     Ok(())
 }

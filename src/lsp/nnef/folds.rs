@@ -3,14 +3,14 @@
 use super::text::NnefText;
 use super::words::tokens;
 use crate::lsp::analyzed::Fold;
-use crate::lsp::folding::Pairs;
+use crate::lsp::folding::BracketPairs;
 use crate::nnef::lexer::TokenKind;
 
 /// The brackets of a document, then its comments.
 pub(super) fn folds(of: &NnefText) -> Vec<Fold> {
     use TokenKind::{LBrace, LBracket, LParen, RBrace, RBracket, RParen};
     let tokens = tokens(of.source(), of.document.dialect());
-    let mut pairs = Pairs::default();
+    let mut pairs = BracketPairs::default();
     let mut found = Vec::new();
     for (kind, span) in tokens.kinds.iter().zip(&tokens.spans) {
         match kind {

@@ -2,11 +2,11 @@
 
 use super::scan::{Piece, pieces};
 use crate::lsp::analyzed::Fold;
-use crate::lsp::folding::Pairs;
+use crate::lsp::folding::BracketPairs;
 
 /// The brackets and the comments of a text.
 pub(super) fn folds(text: &str) -> Vec<Fold> {
-    let mut pairs = Pairs::default();
+    let mut pairs = BracketPairs::default();
     let mut found = Vec::new();
     for (span, piece) in pieces(text) {
         match piece {

@@ -5,6 +5,7 @@ use super::declared::{declared, of_constant};
 use super::engine::Inference;
 use super::facts::{TensorExtents, ValueType};
 use super::graphs::KnownResults;
+use super::shown::shown;
 use crate::diagnostics::Code;
 use crate::graph::Element;
 use crate::graph::dims::Dim;
@@ -45,12 +46,6 @@ pub(super) fn forget_shape(ty: &mut ValueType) {
     if let ValueType::Tensor(facts) = ty {
         (facts.shape, facts.items) = (None, None);
     }
-}
-
-/// A shape as messages write it.
-pub(crate) fn shown(extents: &[Dim]) -> String {
-    let extent = |extent: &Dim| if *extent == Dim::Unknown { "?".to_owned() } else { extent.text() };
-    format!("[{}]", extents.iter().map(extent).collect::<Vec<_>>().join(", "))
 }
 
 /// Why a value cannot have both descriptions, with the code of the rule; `what` is the source of the first one.

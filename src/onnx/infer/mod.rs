@@ -21,14 +21,15 @@ mod operator;
 pub(crate) mod rules;
 mod scope;
 mod seen;
+mod shown;
 mod symbols;
 mod tables;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use call::InferCall;
-pub(crate) use compare::shown;
 pub(crate) use contradictions::{Contradiction, sources};
 pub(crate) use engine::{InferGoal, infer, infer_checked, infer_functions};
 pub(crate) use facts::{TensorExtents, TensorFacts, ValueType};
+pub(crate) use shown::shown;
 pub(crate) use tables::{GraphTypes, InnerPlace, ModelTypes};

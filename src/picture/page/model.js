@@ -32,12 +32,19 @@ Object.assign(Panel.prototype, {
 
   /* What is counted in a group. That of equal modules is the same in each. */
   counts(group) {
-    const { m: [parameters, products, uncounted], x } = group;
-    /* A sum may depend on symbols: then it is an expression; of unknown shapes it is null. */
-    const number = count => count === null ? 'unknown' : typeof count === 'string' ? count
-      : grouped(count) + (x ? `, ${grouped(count / x)} each` : '');
-    const rows = [['operations', number(group.count)], ['parameters', number(parameters)],
-      ['multiply-adds', number(products)]];
+    const { m: [parameters, products, uncounted], x } = group, { groups } = this.data;
+    const modules = x ? groups.filter(other => other !== group && groups[other.parent] === group) : [];
+    /* A sum may depend on symbols: then it is an expression; of unknown shapes it is null. Data that modules share are
+       not those of each. */
+    const told = count => count === null ? 'unknown' : typeof count === 'string' ? count : grouped(count);
+    const number = (count, of) => {
+      const each = modules.length === x ? of(modules[0]) : undefined;
+      const isShared = typeof count === 'number' ? each * x !== count : each === null;
+      return told(count) + (each === undefined || isShared ? '' : `, ${told(each)} each`);
+    };
+    const rows = [['operations', number(group.count, module => module.count)],
+      ['parameters', number(parameters, module => module.m[0])],
+      ['multiply-adds', number(products, module => module.m[1])]];
     if (uncounted) rows.push(['not counted', grouped(uncounted), 'operations whose shapes are not known']);
     this.table('Counts', rows);
   },

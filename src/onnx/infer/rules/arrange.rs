@@ -115,7 +115,12 @@ pub(crate) fn transpose(call: &mut InferCall) -> Option<()> {
 pub(crate) fn squeeze(call: &mut InferCall) -> Option<()> {
     let extents = call.extents(0)?;
     let shape: Vec<Dim> = if call.has(1) || call.has_attribute("axes") {
-        let marks = marked(&listed(call, 1, "axes")?, extents.len())?;
+        let axes = listed(call, 1, "axes")?;
+        // Of no axes onnxruntime removes all extents of 1, other programs none.
+        if axes.is_empty() && !extents.iter().all(|extent| extent.is_at_least(2)) {
+            return None;
+        }
+        let marks = marked(&axes, extents.len())?;
         extents.iter().zip(marks).filter(|(_, mark)| !mark).map(|(extent, _)| extent.clone()).collect()
     } else {
         if !extents.iter().all(|extent| matches!(extent, Dim::Int(_)) || extent.is_at_least(2)) {

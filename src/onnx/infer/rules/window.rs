@@ -89,7 +89,9 @@ impl Window {
     fn transposed(&self, axis: usize, extent: &Dim, extra: i64) -> Dim {
         let stride = Dim::Int(self.strides[axis]);
         if self.auto_pad == AutoPad::Same {
-            return extent.clone().times(stride);
+            // Where a stride leaves a gap, the padding would be negative: programs disagree on the extent.
+            let padding = self.covered(axis).plus(Dim::Int(extra)).minus(stride.clone());
+            return if padding.is_at_least(0) { extent.clone().times(stride) } else { Dim::Unknown };
         }
         let (before, after) = self.pads[axis];
         let starts = extent.clone().minus(Dim::Int(1)).times(stride);

@@ -15,8 +15,9 @@ pub(super) fn negative(call: &InferCall, operand: usize, least: i64) -> Misfit {
 
 /// The operand does not have so many items.
 pub(super) fn length(call: &InferCall, operand: usize, wanted: usize) -> Misfit {
-    rank(call, operand, 1..=1).or_else(|| {
-        let length = call.extent(operand, 0).known()?;
+    // Programs take a single number for a list of one.
+    rank(call, operand, if wanted == 1 { 0..=1 } else { 1..=1 }).or_else(|| {
+        let length = if call.rank(operand)? == 0 { 1 } else { call.extent(operand, 0).known()? };
         (i64::try_from(wanted) != Ok(length)).then(|| format!("{} has not {wanted} items", named(call, operand)))
     })
 }
@@ -28,7 +29,8 @@ pub(crate) fn expand(call: &InferCall) -> Misfit {
         let fits = axes::broadcast(extents, &items).is_some();
         (!fits).then(|| format!("{} cannot be expanded to {}", named(call, 0), crate::onnx::infer::shown(&items)))
     };
-    rank(call, 1, 1..=1).or_else(|| negative(call, 1, 0)).or_else(both)
+    // Programs take a single number for a list of one.
+    rank(call, 1, 0..=1).or_else(|| negative(call, 1, 0)).or_else(both)
 }
 
 /// `Reshape`: the number of items stays.
@@ -82,7 +84,8 @@ pub(crate) fn squeeze(call: &InferCall) -> Misfit {
         let extent = own.get(axis(*number, own.len())?)?.known()?;
         (extent != 1).then(|| format!("the axis {number} of {} is not 1", named(call, 0)))
     };
-    axes_outside(&listed, own.len()).or_else(|| listed.iter().find_map(longer))
+    // An axis that is given twice is removed once.
+    listed.iter().find_map(|number| outside(*number, own.len()).or_else(|| longer(number)))
 }
 
 /// `Unsqueeze`

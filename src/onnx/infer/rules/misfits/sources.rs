@@ -86,7 +86,9 @@ pub(crate) fn bit_cast(call: &InferCall) -> Misfit {
     let widths = || {
         let number = i32::try_from(call.int("to")?).ok()?;
         let (from, to) = (ElementType::numbered(call.element(0)? as i32)?, ElementType::numbered(number)?);
-        (from.bits != to.bits).then(|| format!("`{}` and `{}` do not have one width", from.name, to.name))
+        // A truth value has a byte.
+        let width = |of: &ElementType| if of.name == "bool" { 8 } else { of.bits };
+        (width(from) != width(to)).then(|| format!("`{}` and `{}` do not have one width", from.name, to.name))
     };
     element_named(call).or_else(widths)
 }

@@ -16,9 +16,14 @@ fn list(call: &InferCall, name: &str, count: usize, least: i64) -> Misfit {
 
 /// The lists of a window over the axes of an operand from the third one on.
 fn lists(call: &InferCall, operand: usize) -> Misfit {
+    lists_from(call, operand, 0)
+}
+
+/// [`lists`] with the least padding.
+fn lists_from(call: &InferCall, operand: usize, least: i64) -> Misfit {
     let spatial = call.rank(operand)?.checked_sub(2)?;
     let positive = ["kernel_shape", "strides", "dilations"];
-    let padding = || list(call, "pads", spatial * 2, 0);
+    let padding = || list(call, "pads", spatial * 2, least);
     positive.into_iter().find_map(|name| list(call, name, spatial, 1)).or_else(padding)
 }
 
@@ -28,7 +33,11 @@ fn convolved(call: &InferCall, weights: usize) -> Misfit {
         let differs = call.rank(0).zip(call.rank(weights)).is_some_and(|(a, b)| a != b);
         differs.then(|| format!("{} and {} have different ranks", named(call, 0), named(call, weights)))
     };
-    rank(call, 0, 3..=usize::MAX).or_else(|| ranks(call)).or_else(|| lists(call, 0)).or_else(|| kernel(call, weights))
+    // Programs look at the padding only where they know the shapes.
+    let is_known = |operand| call.extents(operand).is_some_and(|extents| extents.iter().all(|e| e.known().is_some()));
+    let least = if is_known(0) && is_known(weights) { 0 } else { i64::MIN };
+    let lists = || lists_from(call, 0, least);
+    rank(call, 0, 3..=usize::MAX).or_else(|| ranks(call)).or_else(lists).or_else(|| kernel(call, weights))
 }
 
 /// `kernel_shape` is that of the weights.
