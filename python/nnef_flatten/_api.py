@@ -52,7 +52,7 @@ def _described(function: T) -> T:
 
     flatten.__doc__ = function.__doc__
     # By this name other processes find it.
-    flatten.__qualname__ = function.__qualname__
+    flatten.__qualname__ = "flatten"
     # For `inspect.signature` and `help`.
     flatten.__wrapped__ = function  # type: ignore[attr-defined]
     return flatten  # type: ignore[return-value]
