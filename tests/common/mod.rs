@@ -20,5 +20,6 @@ mod library;
 pub mod measured;
 pub mod operators;
 pub mod patterns;
+pub mod protobuf;
 
 pub use library::*;

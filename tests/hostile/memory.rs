@@ -16,6 +16,7 @@ use nnef_flatten::{Options, open};
 use crate::common::HEADER;
 use crate::common::command::fast;
 use crate::common::measured::measured;
+use crate::common::protobuf::{field, head, varint};
 
 /// The budget in bytes.
 const BUDGET: u64 = 64 << 20;
@@ -77,28 +78,19 @@ fn peak(path: &Path, call: &[&str]) -> (u64, Option<i32>) {
 /// A model of ONNX with a call and a constant of so many bytes, which has no blocks on the disk.
 fn large_model(path: &Path, bytes: u64) {
     use std::io::{Seek, SeekFrom, Write};
-    let varint = |mut number: u64| {
-        let mut out = Vec::new();
-        while number >= 0x80 {
-            out.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        out.push(number as u8);
-        out
-    };
-    let field = |number: u64, len: u64| [varint(number << 3 | 2), varint(len)].concat();
-    let of = |number: u64, payload: &[u8]| [field(number, payload.len() as u64), payload.to_vec()].concat();
-    let tensor = [vec![8], varint(bytes / 4), vec![16, 1], of(8, b"w"), field(9, bytes)].concat();
-    let call = [of(1, b"w"), of(2, b"y"), of(4, b"f"), of(7, b"l")].concat();
-    let neg = [of(1, b"a"), of(2, b"b"), of(4, b"Neg")].concat();
-    let opsets = [of(8, b"\x10\x15"), of(8, b"\x0a\x01l\x10\x01")].concat();
-    let function = [of(1, b"f"), of(4, b"a"), of(5, b"b"), of(7, &neg), of(9, b"\x10\x15"), of(10, b"l")].concat();
-    let output = of(12, &[of(1, b"y"), of(2, &of(1, b"\x08\x01"))].concat());
-    let nodes = [of(1, &call), of(2, b"g"), field(5, tensor.len() as u64 + bytes), tensor].concat();
-    let graph = field(7, (nodes.len() + output.len()) as u64 + bytes);
-    let head = [vec![8, 10], opsets, of(25, &function), graph, nodes].concat();
+    let tensor = [vec![8], varint(bytes / 4), vec![16, 1], field(8, b"w"), head(9, bytes)].concat();
+    let call = [field(1, b"w"), field(2, b"y"), field(4, b"f"), field(7, b"l")].concat();
+    let neg = [field(1, b"a"), field(2, b"b"), field(4, b"Neg")].concat();
+    let opsets = [field(8, b"\x10\x15"), field(8, b"\x0a\x01l\x10\x01")].concat();
+    let function =
+        [field(1, b"f"), field(4, b"a"), field(5, b"b"), field(7, &neg), field(9, b"\x10\x15"), field(10, b"l")]
+            .concat();
+    let output = field(12, [field(1, b"y"), field(2, field(1, b"\x08\x01"))].concat());
+    let nodes = [field(1, &call), field(2, b"g"), head(5, tensor.len() as u64 + bytes), tensor].concat();
+    let graph = head(7, (nodes.len() + output.len()) as u64 + bytes);
+    let before = [vec![8, 10], opsets, field(25, &function), graph, nodes].concat();
     let mut file = std::fs::File::create(path).unwrap();
-    file.write_all(&head).unwrap();
+    file.write_all(&before).unwrap();
     file.seek(SeekFrom::Current(bytes as i64)).unwrap();
     file.write_all(&output).unwrap();
 }

@@ -3,21 +3,7 @@
 
 use nnef_flatten::{Options, open};
 
-fn varint(mut number: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-    bytes
-}
-
-/// A field of a message: its number and its payload.
-fn field(number: u64, payload: impl AsRef<[u8]>) -> Vec<u8> {
-    let payload = payload.as_ref();
-    [varint(number << 3 | 2), varint(payload.len() as u64), payload.to_vec()].concat()
-}
+use crate::common::protobuf::{field, varint};
 
 fn number(field: u64, number: u64) -> Vec<u8> {
     [varint(field << 3), varint(number)].concat()

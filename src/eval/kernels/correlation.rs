@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::columns::Columns;
-use super::matrix::{multiplied, transposed};
+use super::matrix::{exchanged, multiplied};
 use super::window::WindowAxis;
 use crate::eval::{Budget, EvalError};
 
@@ -103,7 +103,7 @@ impl Correlation {
             let input = &x[block * inner * positions..][..inner * positions];
             let product = budget.operation(|| {
                 budget.room(&[inner, depth])?;
-                multiplied(budget, &transposed(filters, [inner, depth]), input, [depth, inner, positions])
+                multiplied(budget, &exchanged(filters, [1, inner, depth, 1]), input, [depth, inner, positions])
             })?;
             for channel in 0..outputs {
                 let to = &mut result[(block * outputs + channel) * plane..][..plane];

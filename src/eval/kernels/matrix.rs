@@ -70,9 +70,17 @@ pub(crate) fn multiplied(
     }
 }
 
-/// A matrix in row-major order, with its axes exchanged.
-pub(crate) fn transposed(items: &[f64], [rows, columns]: [usize; 2]) -> Vec<f64> {
-    (0..columns).flat_map(|column| (0..rows).map(move |row| items[row * columns + column])).collect()
+/// Items with the two axes in the middle exchanged.
+pub(crate) fn exchanged(items: &[f64], [batch, a, b, size]: [usize; 4]) -> Vec<f64> {
+    let mut result = Vec::with_capacity(items.len());
+    for block in 0..batch {
+        for j in 0..b {
+            for i in 0..a {
+                result.extend_from_slice(&items[((block * a + i) * b + j) * size..][..size]);
+            }
+        }
+    }
+    result
 }
 
 /// Items of matrices.
@@ -174,7 +182,7 @@ mod tests {
             let mut by_tiles = vec![1.0; rows * columns];
             of_items(&a, &b, [rows, inner, columns], &mut by_tiles).unwrap();
             let mut strided = Vec::new();
-            let turned = transposed(&b, [inner, columns]);
+            let turned = exchanged(&b, [1, inner, columns, 1]);
             product((&a, (inner, 1)), (&turned, (1, inner)), [rows, inner, columns], &mut strided).unwrap();
             assert_eq!((&by_rows, &by_tiles, &strided), (&wanted, &wanted, &wanted), "{rows} {inner} {columns}");
         }

@@ -8,5 +8,5 @@ mod window;
 
 pub(crate) use columns::Columns;
 pub(crate) use correlation::Correlation;
-pub(crate) use matrix::{MatrixItem, multiplied, of_items, product};
+pub(crate) use matrix::{MatrixItem, exchanged, multiplied, of_items, product};
 pub(crate) use window::WindowAxis;

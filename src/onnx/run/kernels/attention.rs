@@ -1,10 +1,10 @@
 //! Attention: means of values, weighted by the products of queries and keys.
 
 use super::heads::Heads;
-use super::reals::{Reals, exchanged};
+use super::reals::Reals;
 use super::reduce::peak;
 use crate::eval::EvalError;
-use crate::eval::kernels::multiplied;
+use crate::eval::kernels::{exchanged, multiplied};
 use crate::onnx::run::broadcast::to;
 use crate::onnx::run::call::{KernelResult, NodeCall};
 use crate::tensor::{DType, Tensor};

@@ -1,7 +1,8 @@
 //! Operands of attention: vectors for each batch, head and place.
 
-use super::reals::{Reals, exchanged};
+use super::reals::Reals;
 use crate::eval::EvalError;
+use crate::eval::kernels::exchanged;
 use crate::onnx::run::call::NodeCall;
 use crate::tensor::{DType, Tensor};
 

@@ -163,16 +163,3 @@ pub(super) fn sizes(call: &NodeCall, items: &[i64]) -> Result<Vec<usize>, EvalEr
     let size = |&item: &i64| usize::try_from(item).map_err(|_| call.misfit(format!("an extent is {item}")));
     items.iter().map(size).collect()
 }
-
-/// Items with the two axes in the middle exchanged.
-pub(super) fn exchanged(items: &[f64], [batch, a, b, size]: [usize; 4]) -> Vec<f64> {
-    let mut result = Vec::with_capacity(items.len());
-    for block in 0..batch {
-        for j in 0..b {
-            for i in 0..a {
-                result.extend_from_slice(&items[((block * a + i) * b + j) * size..][..size]);
-            }
-        }
-    }
-    result
-}

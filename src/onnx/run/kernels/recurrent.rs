@@ -1,8 +1,8 @@
 //! Recurrent layers: RNN, GRU and LSTM.
 
-use super::reals::{Reals, exchanged};
+use super::reals::Reals;
 use crate::eval::EvalError;
-use crate::eval::kernels::multiplied;
+use crate::eval::kernels::{exchanged, multiplied};
 use crate::library::recurrent::RecurrentKind;
 use crate::onnx::operators::recurrent::{self, Activation, ActivationError};
 use crate::onnx::run::call::{KernelResult, NodeCall};
