@@ -158,6 +158,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E2051", ONNX),
     ("E2052", ONNX),
     ("E2053", ONNX),
+    ("E2054", ONNX),
     ("E2060", ONNX),
     ("E2061", ONNX),
     ("E2020", ONNX),

@@ -114,7 +114,7 @@ pub(super) struct InferFrame<'m> {
 pub(super) struct Inference<'m> {
     pub(super) model: &'m ModelProto,
     pub(super) functions: Functions,
-    operators: FxHashMap<OperatorKey, Operator>,
+    pub(super) operators: FxHashMap<OperatorKey, Operator>,
     pub(super) scope: TypeScope<'m>,
     pub(super) frame: InferFrame<'m>,
     pub(super) symbols: FreshSymbols<'m>,
@@ -225,6 +225,9 @@ impl<'m> Inference<'m> {
         }
         if self.wanted == InferGoal::Elements && results.iter().all(|result| result.element().is_some()) {
             return results;
+        }
+        if operator.is_its_body() {
+            return with_stack(|| self.in_own_body(node, operator.version, results));
         }
         let Some(row) = operator.row() else { return results };
         let mut call = self.call(node, operator.version, results);

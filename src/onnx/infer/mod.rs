@@ -18,6 +18,7 @@ mod functions;
 mod graphs;
 pub(crate) mod merge;
 mod operator;
+mod own_body;
 pub(crate) mod rules;
 mod scope;
 mod seen;

@@ -12,6 +12,7 @@ use super::call::{NodeCall, NodeKernel};
 use super::control::{CONTROL, Control};
 use super::failure::RunFailure;
 use super::holdings::Holdings;
+use super::own_body;
 use super::scope::RunScope;
 use super::stored::Stores;
 use super::value::RunValue;
@@ -22,6 +23,7 @@ use crate::graph::names::NameId;
 use crate::onnx::inline::{Functions, Imports};
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
 use crate::onnx::operators::row_of;
+use crate::onnx::standard::is_its_body;
 use crate::parts::KERNELS;
 use crate::progress;
 use crate::room::with_stack;
@@ -82,7 +84,7 @@ fn kernel(domain: &str, name: &str) -> Result<NodeKernel, EvalError> {
     row_of(domain, name).and_then(|row| row.kernel).ok_or_else(|| unknown(domain, name))
 }
 
-fn unknown(domain: &str, name: &str) -> EvalError {
+pub(super) fn unknown(domain: &str, name: &str) -> EvalError {
     let domain = if domain.is_empty() { "ai.onnx" } else { domain };
     EvalError::new(Code::NotEvaluated, format!("the operator `{domain}.{name}` cannot be evaluated"))
 }
@@ -230,7 +232,35 @@ impl<'m> Interpreter<'m> {
         if let Some((.., control)) = CONTROL.iter().find(|row| (row.0, row.1) == (domain, name)) {
             return control(&Control { interpreter: self, scope, frame }, &call);
         }
+        if is_its_body(domain, name) {
+            let base = frame.imports.version(names, None);
+            return own_body::results(&call, base);
+        }
         Ok(kernel(domain, name)?.run(&call)?)
+    }
+
+    /// What runs the nodes of a model without a graph.
+    pub(super) fn of_nodes(model: &'m ModelProto, stores: &'m Stores, budget: &'m Budget) -> Self {
+        let imports = Imports::new(&model.names, &model.opsets);
+        Interpreter {
+            model,
+            budget,
+            holdings: Holdings::new(budget),
+            stores,
+            functions: Functions::default(),
+            imports,
+            of_functions: Vec::new(),
+            bodies: RefCell::default(),
+        }
+    }
+
+    /// Runs a body outside a function.
+    pub(super) fn run_body(
+        &self,
+        body: &RunBody<'m>,
+        given: Vec<(NameId, Option<RunValue>)>,
+    ) -> Result<Vec<RunValue>, RunFailure> {
+        self.body(body, given, None, RunFrame { imports: &self.imports, bound: None })
     }
 
     /// The results of a call of a function of the model.
