@@ -140,7 +140,7 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("HardSwish", same).runs(k::elementwise::hard_swish),
     onnx("Hardmax", same).refuses(misfits::softmax).runs(k::reduce::hardmax),
     onnx("Identity", elementwise::identity).valued(arithmetic::same_items).runs(k::layout::identity),
-    onnx("If", not_followed),
+    onnx("If", not_followed).refuses(misfits::control::branches),
     onnx("ImageDecoder", image::image_decoder).refuses(misfits::sources::vector),
     onnx("InstanceNormalization", same)
         .refuses(misfits::normalize::instance)
@@ -160,7 +160,7 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
         .runs(k::linear_attention::linear_attention),
     onnx("Log", same).means(&m::LOG),
     onnx("LogSoftmax", same).refuses(misfits::softmax).runs(k::reduce::log_softmax),
-    onnx("Loop", not_followed),
+    onnx("Loop", not_followed).refuses(misfits::control::repeated),
     onnx("LpNormalization", same).refuses(misfits::normalize::over_axes).runs(k::normalize::lp_normalization),
     onnx("LpPool", window::pool).refuses(misfits::window::pool).runs(k::pool::lp_pool),
     onnx("MatMul", matrix::matmul).refuses(misfits::matrix::matmul).runs(k::linear::matmul),

@@ -189,9 +189,10 @@ impl TextParser<'_> {
                 Ok(()) => self.mark_read(marked),
                 Err(reported) => {
                     nodes.pop();
-                    self.mark_failed(marked);
                     failed = Some(reported);
-                    if !self.recover() {
+                    let goes_on = self.recover();
+                    self.mark_failed(marked);
+                    if !goes_on {
                         return Err(reported);
                     }
                 }

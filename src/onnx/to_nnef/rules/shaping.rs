@@ -247,6 +247,9 @@ pub(in crate::onnx::to_nnef) fn pad(line: &mut NodeLine) -> NodeResults {
     for (axis, (before, after)) in all.iter_mut().enumerate() {
         let extent = line.emit.extents(x)?[axis];
         let (begin, end) = ((-*before).max(0), extent - (-*after).max(0));
+        if (*before < 0 || *after < 0) && begin >= end {
+            return Err(NodeRefusal::because("it removes all items of an axis; tensors of NNEF have items"));
+        }
         x = line.emit.section(x, axis, (begin, end))?;
         (*before, *after) = ((*before).max(0), (*after).max(0));
     }
