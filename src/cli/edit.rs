@@ -1,6 +1,6 @@
 //! Inputs that are written in their own notation: models of ONNX with their external data, files of PNNX with theirs.
 
-use crate::graph::stats::{ONNX, Setting};
+use crate::graph::stats::NO_DATA;
 use crate::input::edit::{Edited, File, FlatModel, InlinedModel};
 use crate::input::settings::Settings;
 use crate::input::source::Source;
@@ -53,7 +53,7 @@ fn write_model(
     let accepted = reporter.all(&sources, found).errors == 0;
     let place = place.transpose()?;
     if let Some(graph) = graph.as_deref().filter(|_| output.stats) {
-        stats::tell(before.as_deref(), (graph, Setting::without_data(ONNX)), None, reporter);
+        stats::tell(before.as_deref(), (graph, NO_DATA), None, reporter);
     }
     let Some((flat, place)) = flat.zip(place).filter(|_| accepted) else {
         reporter.summary();

@@ -133,7 +133,7 @@ impl<'g> Finder<'_, 'g> {
 
     /// What an output is, for messages.
     fn made_by(&self, side: usize, tensor: TensorId) -> String {
-        match self.graph(side).producer(tensor) {
+        match self.graph(side).maker(tensor) {
             Some(operation) => format!("result of {}", self.graph(side).operation_name(operation)),
             None => "an input".to_owned(),
         }

@@ -8,22 +8,25 @@ use super::extents::shape;
 use crate::dictionary::{self, Products, Vocabulary};
 use crate::extents::Formula;
 use crate::graph::dims::Dim;
-use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
+use crate::graph::{Graph, Key, Kind, Operand, Operation, TensorId, Value};
 
 /// Counts the multiply-adds of an operation; none if they are not known.
 pub(super) type Count = fn(&Graph, &Operation) -> Option<Amount>;
 
-/// Whether an operation without a rule that does not belong to the standard of NNEF is known to have no products.
-pub(crate) type Known = fn(&str) -> bool;
-
-/// Graphs of NNEF, which may have operations of registries and of torch.
-pub(crate) const NNEF: Known = |name| FAMILIES.iter().any(|prefix| name.starts_with(prefix));
-
-/// The view of a model of ONNX: operators without a domain are those of ONNX.
-pub(crate) const ONNX: Known = |name| !name.contains('.');
-
-/// The beginnings of names of operations that are known: those with products have a rule.
+/// The beginnings of names of operations of registries and of torch: those with products have a rule.
 const FAMILIES: &[&str] = &["tract_", "nn_", "F_", "torch_", "Tensor_"];
+
+/// Whether an operation without a rule is known to have no products: one of the standard of NNEF or of ONNX, of a
+/// registry, or of torch.
+pub(super) fn has_none(graph: &Graph, kind: &Kind) -> bool {
+    let name = graph.text_of(kind.name);
+    let is_known = if graph.conventions.is_view {
+        !name.contains('.')
+    } else {
+        FAMILIES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    kind.standard || is_known
+}
 
 /// The rule of an operation, if it has products. `standard` states whether it belongs to the standard of NNEF.
 pub(super) fn rule(standard: bool, name: &str) -> Option<Count> {

@@ -119,7 +119,7 @@ impl<'o> Emitter<'o> {
     }
 
     fn check(&self, operation: &'static str, arguments: &[Option<Value>]) -> Lowered<()> {
-        if self.builder.graph.operations().len() as u64 >= self.options.max_ops {
+        if self.builder.graph.operations.len() as u64 >= self.options.max_ops {
             return Err(NodeRefusal::from(too_many("the graph", self.options.max_ops, "operations")));
         }
         let infinite = |value: &Value| matches!(value, Value::Scalar(scalar) if !scalar.is_finite());
@@ -322,7 +322,7 @@ impl Assembly for Emitter<'_> {
     }
 
     fn allows(&self, operations: i64) -> Lowered<()> {
-        let all = (self.builder.graph.operations().len() as u64).saturating_add(operations.unsigned_abs());
+        let all = (self.builder.graph.operations.len() as u64).saturating_add(operations.unsigned_abs());
         match all > self.options.max_ops {
             true => Err(NodeRefusal::from(too_many("the graph", self.options.max_ops, "operations"))),
             false => Ok(()),
