@@ -38,7 +38,7 @@ Object.assign(Panel.prototype, {
        not those of each. */
     const told = count => count === null ? 'unknown' : typeof count === 'string' ? count : grouped(count);
     const number = (count, of) => {
-      const each = modules.length === x ? of(modules[0]) : undefined;
+      const each = x && modules.length === x ? of(modules[0]) : undefined;
       const isShared = typeof count === 'number' ? each * x !== count : each === null;
       return told(count) + (each === undefined || isShared ? '' : `, ${told(each)} each`);
     };
