@@ -22,9 +22,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("source", &["room"]),
     ("diagnostics", &["live", "source"]),
     ("dictionary", &[]),
+    ("extents", &[]),
     ("tensor", &["cancel", "diagnostics", "dictionary", "live", "source"]),
     ("outline", &["source"]),
-    ("graph", &["diagnostics", "dictionary", "live", "outline", "progress", "room", "source", "tensor"]),
+    ("graph", &["diagnostics", "dictionary", "extents", "live", "outline", "progress", "room", "source", "tensor"]),
     ("parts", &["diagnostics", "source"]),
     ("options", &["diagnostics", "graph"]),
     ("core", &["cancel", "diagnostics", "graph", "live", "room", "source"]),
@@ -35,6 +36,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "diagnostics",
             "dictionary",
+            "extents",
             "graph",
             "library",
             "live",
@@ -60,6 +62,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "diagnostics",
             "dictionary",
             "eval",
+            "extents",
             "graph",
             "library",
             "live",
@@ -79,6 +82,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "dictionary",
             "diagnostics",
             "eval",
+            "extents",
             "graph",
             "library",
             "nnef",
@@ -89,7 +93,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "parts",
         ],
     ),
-    ("ncnn", &["diagnostics", "eval", "graph", "library", "onnx", "options", "parts", "pnnx", "source", "tensor"]),
+    (
+        "ncnn",
+        &["diagnostics", "eval", "extents", "graph", "library", "onnx", "options", "parts", "pnnx", "source", "tensor"],
+    ),
     ("picture", &["diagnostics", "dictionary", "graph", "progress", "source"]),
     (
         "write",
@@ -515,4 +522,28 @@ fn folders_are_declared_and_files_define() {
         }
     }
     assert!(found.is_empty(), "definitions in a file of their own, exceptions that are left: {found:#?}");
+}
+
+/// Structs with fields of these names that are no lists.
+fn structs_with(text: &str, fields: &[&str]) -> Vec<String> {
+    let is_field = |line: &str, field: &str| {
+        let declared = line.trim().rsplit("pub(crate) ").next().unwrap();
+        declared.split(':').next() == Some(field) && !line.contains("Vec<")
+    };
+    let has = |body: &str, field: &str| body.split("\n}").next().unwrap().lines().any(|line| is_field(line, field));
+    let structs = text.split("struct ").skip(1).filter_map(|part| part.split_once(" {"));
+    structs.filter(|(_, body)| fields.iter().all(|field| has(body, field))).map(|(name, _)| name.to_string()).collect()
+}
+
+/// What a window is, and how many places it has, is said once (`extents/window.rs`): others read settings and report.
+#[test]
+fn a_window_along_an_axis_is_one_type() {
+    let all: Vec<String> = sources()
+        .iter()
+        .flat_map(|(name, text)| {
+            let found = structs_with(&code(text), &["size", "stride"]);
+            found.into_iter().map(move |found| format!("{name}: {found}"))
+        })
+        .collect();
+    assert_eq!(all, ["extents/window: Window<N = i64, P = (N, N)>"]);
 }

@@ -5,8 +5,10 @@ mod columns;
 mod correlation;
 mod matrix;
 mod window;
+mod windows;
 
 pub(crate) use columns::Columns;
 pub(crate) use correlation::Correlation;
 pub(crate) use matrix::{MatrixItem, exchanged, multiplied, of_items, product};
-pub(crate) use window::WindowAxis;
+pub(crate) use window::SlidingWindow;
+pub(crate) use windows::{Direction, PlaneWindow, Windows, advance, greater, pooled};
