@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from . import _native
+from ._arrays import encoded, named
 from ._diff import Difference
 from ._findings import Finding, read, refusing
 from ._graph import Graph, Model
 from ._inputs import opened
-from ._options import CHECKING, COMPARING, FLATTENING, LANGUAGE, READING, array_bytes, keywords, merged
+from ._options import CHECKING, COMPARING, FLATTENING, LANGUAGE, READING, keywords, merged, settled
 from ._result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any, Literal, TypeVar, Union, overload
 
     import numpy as np
@@ -60,6 +61,7 @@ def _described(function: T) -> T:
 
 def _given(x: Any, options: Mapping[str, Any], known: Sequence[str]) -> tuple[Opened, Mapping[str, Any]]:
     """What an input is made of, with its options: a result stands for its input, with those that it was made with."""
+    options = settled(options)
     if isinstance(x, Result):
         return x._opened, merged(x._options, options, known)
     return opened(x), options
@@ -269,8 +271,7 @@ def run(
     # A result has options of flattening.
     parsed = keywords("", asked, FLATTENING) if is_result else keywords("run", asked, LANGUAGE)
     bound: Mapping[str, Any] = asked.get("bind") or {}
-    named = _named(inputs, lambda: [name for name in _input_names(x, given, parsed) if name not in bound])
-    arrays = [(name, array_bytes(value)) for name, value in named.items()]
+    arrays = encoded(named(inputs, lambda: [name for name in _input_names(x, given, parsed) if name not in bound]))
     outputs, _ = refusing(_native.evaluate, given[0], parsed, arrays, None if is_result else "json")
     return {name: np.load(io.BytesIO(array), allow_pickle=False) for name, array in outputs}
 
@@ -279,30 +280,3 @@ def _input_names(x: Input, given: Opened, parsed: _native.Keywords) -> list[str]
     if isinstance(x, Result):
         return x.inputs
     return refusing(_native.load, given[0], parsed.unexpanded())[1].inputs
-
-
-def _named(inputs: Any, names: Callable[[], list[str]]) -> dict[str, Any]:
-    """Arrays by the names of inputs; those without names get them where there is only one way."""
-    import numpy as np
-
-    if inputs is None:
-        return {}
-    if hasattr(inputs, "items"):
-        return dict(inputs.items())
-    known = names()
-    if isinstance(inputs, (list, tuple)) and all(isinstance(item, np.ndarray) for item in inputs):
-        return _in_order(inputs, known)
-    if not isinstance(inputs, (list, tuple)):
-        return _in_order([inputs], known)
-    if len(known) != 1:
-        return _in_order(inputs, known)
-    if len(inputs) == 1:
-        cure = f"give a dictionary, or numpy.array(...), for {known[0]!r}"
-        raise TypeError(f"a list of one item is an array or has one: {cure}")
-    return {known[0]: inputs}
-
-
-def _in_order(arrays: Sequence[Any], names: list[str]) -> dict[str, Any]:
-    if len(arrays) != len(names):
-        raise TypeError(f"{len(arrays)} arrays for {len(names)} inputs: {', '.join(names)}")
-    return dict(zip(names, arrays))

@@ -65,7 +65,7 @@ class Finding:
     @property
     def message(self) -> str:
         """What is wrong."""
-        return str(self._fields["message"])
+        return spelled(str(self._fields["message"]))
 
     @property
     def file(self) -> str | None:
@@ -101,12 +101,12 @@ class Finding:
     @property
     def label(self) -> str | None:
         """What is found at that place."""
-        return self._text("label")
+        return self._told("label")
 
     @property
     def help(self) -> str | None:
         """How to solve the problem, if that is certain."""
-        return self._text("help")
+        return self._told("help")
 
     @property
     def calls(self) -> list[Call]:
@@ -121,6 +121,11 @@ class Finding:
     def _text(self, name: str) -> str | None:
         value = self._fields.get(name)
         return None if value is None else str(value)
+
+    def _told(self, name: str) -> str | None:
+        """A text with the options of this module."""
+        text = self._text(name)
+        return None if text is None else spelled(text)
 
     def _number(self, name: str) -> int | None:
         value = self._fields.get(name)

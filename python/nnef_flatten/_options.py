@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from . import _native
+from ._arrays import array_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,6 +141,12 @@ FLATTENING = (
 # Where the result of flattening goes, and what it is compared with.
 SAVING = (*FLATTENING, "output", "to", "verify", "inputs", "seed")
 
+# Options that are true or false, and those with names.
+_FLAGS = ("strict", "keep_unused", "unroll", "flat", "fold", "share", "drop_bitcasts", "outline", "annotate", "provenance",
+          "verify", "values", "renamed")
+_PAIRS = ("set", "input_shape", "bind")
+# Values of options in messages; other words after an option belong to the sentence.
+_WORDS = ("all", "none", "custom", "untrusted", "ncnn", "pnnx", "loops", "onnx", "onnxtxt", "nnef", "nnef-draft", "json")
 # Lists that are one word; the others are words for each item.
 _JOINED = ("lower",)
 # The options of the most recent calls, parsed.
@@ -157,8 +164,14 @@ def keywords(verb: str, options: Mapping[str, Any], known: Sequence[str]) -> _na
     for name, value in options.items():
         if name not in known:
             raise TypeError(f"unexpected keyword argument {name!r}")
+        if _is_bool(value):
+            value = bool(value)
         if value is None or value is False:
             continue
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            raise TypeError(f"{name}: expected a text, not {type(value).__name__}")
+        if name == "bind" and not hasattr(value, "items"):
+            raise TypeError("bind: expected a dictionary with the names of inputs and their values")
         if hasattr(value, "__len__") and len(value) == 0:
             continue
         option = "--" + name.rstrip("_").replace("_", "-")
@@ -168,7 +181,7 @@ def keywords(verb: str, options: Mapping[str, Any], known: Sequence[str]) -> _na
             words.append(option)
         elif hasattr(value, "items"):
             words += [f"{option}={key}={_text(name, item)}" for key, item in value.items()]
-        elif isinstance(value, (str, int, float, os.PathLike)) or name in _JOINED:
+        elif name in _JOINED or not hasattr(value, "__iter__") or isinstance(value, (str, os.PathLike)):
             words.append(f"{option}={_text(name, value)}")
         else:
             words += [f"{option}={_text(name, item)}" for item in value]
@@ -202,15 +215,26 @@ def _text(option: str, value: Any) -> str:
     """A value as a part of a word."""
     if isinstance(value, os.PathLike):
         return os.fsdecode(value)
-    if value is None or isinstance(value, bool):
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        raise TypeError(f"{option}: expected a text, not {type(value).__name__}")
+    if value is None or _is_bool(value):
         cure = "; an extent that is not known has a name, such as 'N'" if option in ("set", "input_shape") else ""
         raise TypeError(f"{option}: {value} is no value here{cure}")
     if isinstance(value, (str, int, float)):
         return str(value)
-    if hasattr(value, "__iter__"):
+    if hasattr(value, "__iter__") and getattr(value, "ndim", 1) != 0:
         return ",".join(_text(option, item) for item in value)
-    # Integers of numpy.
-    return str(value)
+    # Numbers of numpy.
+    if hasattr(value, "item"):
+        return str(value.item())
+    if hasattr(value, "__index__"):
+        return str(value.__index__())
+    raise TypeError(f"{option}: {type(value).__name__} is no value here")
+
+
+def _is_bool(value: Any) -> bool:
+    """Whether it is true or false, perhaps of numpy."""
+    return isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b" and value.ndim == 0
 
 
 def _bind(values: Mapping[str, Any], words: list[str], bound: list[tuple[str, bytes]]) -> None:
@@ -218,26 +242,70 @@ def _bind(values: Mapping[str, Any], words: list[str], bound: list[tuple[str, by
         if isinstance(value, os.PathLike):
             words.append(f"--bind={name}={os.fsdecode(value)}")
         else:
-            bound.append((name, array_bytes(value)))
+            bound.append((name, array_bytes(f"bind of {name!r}", value)))
 
 
-def array_bytes(value: Any) -> bytes:
-    """An array in the format `.npy`."""
-    import io
+def settled(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Options that do not change any more: other values of the caller's objects, or another folder, make no difference."""
+    if "fragments" not in options and all(value is None or isinstance(value, (int, str)) for value in options.values()):
+        return options
+    return {name: _settled(name, value) for name, value in options.items()}
 
-    import numpy as np
 
-    buffer = io.BytesIO()
-    np.save(buffer, np.asarray(value), allow_pickle=False)
-    return buffer.getvalue()
+def _settled(name: str, value: Any) -> Any:
+    if name == "fragments" and isinstance(value, (str, os.PathLike)):
+        # A name without a folder may be that of a registry.
+        return os.path.abspath(value) if os.path.exists(value) else value
+    if isinstance(value, os.PathLike):
+        import pathlib
+
+        return pathlib.Path(os.path.abspath(os.fsdecode(value)))
+    if hasattr(value, "items"):
+        return {key: _settled("", item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_settled(name, item) for item in value]
+    if hasattr(value, "__array__"):
+        import numpy as np
+
+        return np.array(value)
+    return value
 
 
 def spelled(message: str) -> str:
-    """A message of the command with options as keyword arguments."""
+    """A message of the command with options as keyword arguments: `set={"S": 5}` for `--set S=5`."""
+    if "--" not in message:
+        return message
     import re
 
-    return re.sub(
-        r"--([a-z]+(?:-[a-z]+)*)",
-        lambda found: "from_" if found[1] == "from" else found[1].replace("-", "_"),
-        message,
-    )
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)(?:[ =]([^ ;`'\"]*[^ ;:,.`'\")]))?", _keyword, message)
+
+
+def _keyword(found: Any) -> str:
+    """An option of the command with its value, as it is given in Python."""
+    name = "from_" if found[1] == "from" else found[1].replace("-", "_")
+    if name not in SAVING:
+        # Other options are those of the command only.
+        return str(found[0])
+    value = found[2]
+    if name in _FLAGS:
+        before = str(found.string)[: found.start()].rstrip("`")
+        given = f"{name}=True" if before.endswith(("with ", "without ", "under ")) else name
+        return f"{given} {value}" if value else given
+    if not value:
+        return name
+    if name in _PAIRS:
+        key, equals, rest = value.partition("=")
+        return f"{name}={{{_quoted(key)}: {_value(name, rest)}}}" if equals else f"{name} {value}"
+    is_word = value.replace(",", "").replace("_", "").replace("-", "").isalnum()
+    known = is_word and (value.isupper() or value in _WORDS or name.startswith("max_") and value.isdigit())
+    return f"{name}={value if value.isdigit() else _quoted(value)}" if known else f"{name} {value}"
+
+
+def _value(name: str, text: str) -> str:
+    """A value of a message, as it is written in Python."""
+    parts = [part if part.isdigit() or part == "…" else _quoted(part) for part in text.split(",")]
+    return f"[{', '.join(parts)}]" if name == "input_shape" else ", ".join(parts) if name == "set" else text
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'

@@ -12,7 +12,7 @@ from ._walk import Operation, Operations, Tensor, Tensors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, Literal, overload
 
     import numpy.typing as npt
@@ -147,17 +147,23 @@ class Result:
         ...     nnef_flatten.flatten(pathlib.Path(folder, "flat.onnx"))
         <model of onnx: ['x'] to ['y'], 1 operations>
         """
-        name = os.fspath(path)
-        if not isinstance(name, str) or not name:
-            raise ValueError(f"a path is a text that is not empty, not {name!r}")
+        name = os.fsdecode(path)
+        if not name:
+            raise ValueError("the path is empty")
         # To the command, this is standard output.
         output = "./-" if name == "-" else name
-        self._write({"output": output, "to": to, "verify": verify})
+        self._write({"output": output, "to": to, "verify": bool(verify)})
 
     def verify(
-        self, inputs: Mapping[str, npt.ArrayLike] | None = None, *, to: str | None = None, seed: int = 0
+        self,
+        inputs: Mapping[str, npt.ArrayLike] | Sequence[npt.ArrayLike] | npt.ArrayLike | None = None,
+        *,
+        to: str | None = None,
+        seed: int = 0,
     ) -> Verification:
         """Writes the result, reads it back, and evaluates it and the input on the same arrays; those not given are random.
+
+        `inputs` are those of `run`.
 
         What differs by more than the tolerance of its type raises `FlattenError` with the code E0830.
 
@@ -168,13 +174,15 @@ class Result:
         """
         import tempfile
 
-        from ._verification import told, write_arrays
+        from ._arrays import named, write_arrays
+        from ._verification import told
 
+        given = named(inputs, lambda: self.inputs)
         with tempfile.TemporaryDirectory() as folder:
             arrays = None
-            if inputs:
+            if given:
                 arrays = os.path.join(folder, "inputs.npz")
-                write_arrays(arrays, inputs)
+                write_arrays(arrays, given)
             output = os.path.join(folder, "result")
             asked = {"output": output, "to": to, "verify": True, "inputs": arrays, "seed": seed}
             return told(self._write(asked))

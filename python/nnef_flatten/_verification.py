@@ -4,10 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
-
-    import numpy.typing as npt
 
 
 class Verification:
@@ -41,14 +38,3 @@ def told(lines: str) -> Verification:
         if "verify" in row:
             return Verification(row["verify"])
     return Verification({"reason": "nothing was compared"})
-
-
-def write_arrays(path: str, arrays: Mapping[str, npt.ArrayLike]) -> None:
-    """Writes arrays as an archive of numpy, whose own function does not take all names."""
-    import zipfile
-
-    from ._options import array_bytes
-
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, array in arrays.items():
-            archive.writestr(name + ".npy", array_bytes(array))

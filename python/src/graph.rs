@@ -47,13 +47,13 @@ impl Graph {
             let graph = &self.graph;
             let entry = |tensor| Entry { tensor, producer: None, consumers: Vec::new() };
             let mut entries: HashMap<TensorId, Entry> = graph.tensors().map(|id| (id, entry(id))).collect();
-            for (i, operation) in graph.operations().iter().enumerate() {
-                for tensor in graph.tensors_of(operation) {
+            for (i, operation) in graph.operations().enumerate() {
+                for tensor in operation.tensors() {
                     if let Some(entry) = entries.get_mut(&tensor) {
                         entry.producer = Some(i);
                     }
                 }
-                for (_, operand) in graph.named_arguments(operation) {
+                for (_, operand) in graph.named_arguments(&operation) {
                     operand.each_tensor(&mut |tensor| {
                         if let Some(entry) = entries.get_mut(&tensor).filter(|entry| entry.consumers.last() != Some(&i))
                         {
@@ -145,25 +145,25 @@ impl Graph {
         Bound<'py, PyDict>,
     )> {
         let (graph, objects) = (&self.graph, Objects { py, graph: &self.graph });
-        let operation = graph.operations().get(index).ok_or_else(|| PyIndexError::new_err(index))?;
+        let operation = graph.operations().nth(index).ok_or_else(|| PyIndexError::new_err(index))?;
         let (inputs, attributes, outputs) = (PyDict::new(py), PyDict::new(py), PyDict::new(py));
-        for (name, operand) in graph.inputs_of(operation) {
+        for (name, operand) in operation.inputs() {
             inputs.set_item(&*name, objects.operand(operand, true)?)?;
         }
-        for (name, operand) in graph.attributes_of(operation) {
+        for (name, operand) in operation.attributes() {
             attributes.set_item(&*name, objects.operand(operand, false)?)?;
         }
-        for (name, output) in graph.results(operation) {
+        for (name, output) in operation.outputs() {
             outputs.set_item(&*name, objects.output(output)?)?;
         }
-        let name = PyString::intern(py, graph.operation_name(operation));
+        let name = PyString::intern(py, operation.name());
         Ok((name, operation.dtype().map(|dtype| dtype.text()), inputs, attributes, outputs))
     }
 
     /// The place of an operation in its source, and the calls that it comes from, the innermost first.
     fn origin(&self, index: usize) -> PyResult<(Place, Vec<(String, Place)>)> {
-        let operation = self.graph.operations().get(index).ok_or_else(|| PyIndexError::new_err(index))?;
-        let calls = self.graph.calls(operation).map(|(fragment, at)| (fragment.to_owned(), self.place(at))).collect();
+        let operation = self.graph.operations().nth(index).ok_or_else(|| PyIndexError::new_err(index))?;
+        let calls = operation.calls().map(|(fragment, at)| (fragment.to_owned(), self.place(at))).collect();
         Ok((self.place(operation.location()), calls))
     }
 

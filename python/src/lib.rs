@@ -7,6 +7,7 @@
 mod graph;
 mod refusal;
 mod source;
+mod stamp;
 mod values;
 mod verbs;
 mod work;

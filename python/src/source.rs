@@ -1,24 +1,25 @@
 //! What is given: inputs, and the options of a verb.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use nnef_flatten::cli;
-use nnef_flatten::input::Given;
+use nnef_flatten::input::{Given, Refusal};
 use nnef_flatten::tensor::Tensor;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
+use crate::stamp::Stamp;
 use crate::work::Length;
 
 /// The most bytes of an input that mostly takes less time than a thread.
 const SHORT: usize = 32 << 10;
 
 enum Place {
-    Path(PathBuf),
+    Path(GivenPath),
     Memory(String, SharedBytes),
 }
 
@@ -32,6 +33,34 @@ impl AsRef<[u8]> for SharedBytes {
     }
 }
 
+/// A path as it was given, which stands for the same files whatever folder is the current one later.
+struct GivenPath {
+    given: PathBuf,
+    absolute: PathBuf,
+    /// What the files were like when they were read first.
+    first: OnceLock<Stamp>,
+}
+
+impl GivenPath {
+    /// The path for messages and for reading.
+    fn path(&self) -> &Path {
+        match std::path::absolute(&self.given) {
+            Ok(path) if path == self.absolute => &self.given,
+            _ => &self.absolute,
+        }
+    }
+
+    /// Refuses files that have changed since they were read first: what was made of them would silently be another one.
+    fn unchanged(&self) -> Result<(), Refusal> {
+        let Some(now) = Stamp::of(&self.absolute) else { return Ok(()) };
+        if *self.first.get_or_init(|| now) == now {
+            return Ok(());
+        }
+        let path = self.path().display();
+        Err(Refusal::Unfit(format!("{path} has changed since this result was made of it; make the result again")))
+    }
+}
+
 /// An input: a path, or bytes under a name for messages.
 #[pyclass(frozen, module = "nnef_flatten._native")]
 #[derive(Clone)]
@@ -42,7 +71,8 @@ impl Source {
     /// A file, a folder or an archive.
     #[staticmethod]
     fn path(path: PathBuf) -> Self {
-        Source(Arc::new(Place::Path(path)))
+        let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+        Source(Arc::new(Place::Path(GivenPath { given: path, absolute, first: OnceLock::new() })))
     }
 
     /// Bytes under a name for messages.
@@ -55,7 +85,7 @@ impl Source {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let (py, kind) = (slf.py(), slf.get_type());
         Ok(match &*slf.get().0 {
-            Place::Path(path) => (kind.getattr("path")?, (path.clone(),).into_pyobject(py)?.into_any()),
+            Place::Path(path) => (kind.getattr("path")?, (path.absolute.clone(),).into_pyobject(py)?.into_any()),
             Place::Memory(name, data) => {
                 let data = PyBytes::new(py, data.as_ref());
                 (kind.getattr("memory")?, (name, data).into_pyobject(py)?.into_any())
@@ -74,10 +104,14 @@ impl Source {
     }
 
     /// The input, to be opened once.
-    pub(crate) fn given(&self) -> Given<'_> {
+    ///
+    /// # Errors
+    ///
+    /// Its files have changed since they were read first.
+    pub(crate) fn given(&self) -> Result<Given<'_>, Refusal> {
         match &*self.0 {
-            Place::Path(path) => Given::from(path.as_path()),
-            Place::Memory(name, data) => Given::owned_by(name, data.clone()),
+            Place::Path(path) => path.unchanged().map(|()| Given::from(path.path())),
+            Place::Memory(name, data) => Ok(Given::owned_by(name, data.clone())),
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn flatten<'py>(
 ) -> PyResult<(&'static str, Bound<'py, PyAny>, String)> {
     let (length, source, keywords) = (keywords.length(source), source.clone(), keywords.clone());
     let (notation, flat, told) = work(py, length, move || {
-        let input = keywords.0.open(source.given(), None)?;
+        let input = keywords.0.open(source.given()?, None)?;
         let notation = input.notation();
         if input.is_edited() {
             let mut bytes = Vec::new();
@@ -49,7 +49,7 @@ pub(crate) fn flatten<'py>(
 pub(crate) fn load(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyResult<(&'static str, Graph, String)> {
     let (length, source, keywords) = (keywords.length(source), source.clone(), keywords.clone());
     let (notation, graph, findings) = work(py, length, move || {
-        let input = keywords.0.open(source.given(), Some("json"))?;
+        let input = keywords.0.open(source.given()?, Some("json"))?;
         let notation = input.notation();
         input.flatten().map(|(graph, findings)| (notation, graph, findings))
     })?;
@@ -62,7 +62,7 @@ pub(crate) fn load(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyRe
 pub(crate) fn check(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyResult<String> {
     let (length, source, keywords) = (keywords.length(source), source.clone(), keywords.clone());
     let findings =
-        work(py, length, move || match keywords.0.open_to_look(source.given()).and_then(|input| input.check()) {
+        work(py, length, move || match keywords.0.open_to_look(source.given()?).and_then(|input| input.check()) {
             Err(Refusal::Found(findings)) => Ok(*findings),
             findings => findings,
         })?;
@@ -81,7 +81,7 @@ pub(crate) fn convert<'py>(
     let (length, source, keywords) = (keywords.length(source), source.clone(), keywords.clone());
     let (bytes, findings) = work(py, length, move || {
         let mut bytes = Vec::new();
-        let findings = keywords.0.open(source.given(), Some(&to))?.print(&to, &mut bytes)?;
+        let findings = keywords.0.open(source.given()?, Some(&to))?.print(&to, &mut bytes)?;
         Ok((bytes, findings))
     })?;
     let made = if is_binary { PyBytes::new(py, &bytes).into_any() } else { text(py, &bytes).into_any() };
@@ -94,7 +94,7 @@ pub(crate) fn statistics<'py>(py: Python<'py>, source: &Source, keywords: &Keywo
     let (source, keywords) = (source.clone(), keywords.clone());
     let bytes = work(py, Length::Any, move || {
         let mut bytes = Vec::new();
-        keywords.0.open(source.given(), None)?.statistics(&mut bytes)?;
+        keywords.0.open(source.given()?, None)?.statistics(&mut bytes)?;
         Ok(bytes)
     })?;
     Ok(text(py, &bytes))
@@ -105,7 +105,7 @@ pub(crate) fn statistics<'py>(py: Python<'py>, source: &Source, keywords: &Keywo
 #[pyfunction]
 pub(crate) fn write(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyResult<String> {
     let (source, keywords) = (source.clone(), keywords.clone());
-    let saved = work(py, Length::Any, move || keywords.0.save(source.given()))?;
+    let saved = work(py, Length::Any, move || keywords.0.save(source.given()?))?;
     let messages = String::from_utf8_lossy(&saved.messages).into_owned();
     if saved.accepted { Ok(messages) } else { Err(refused(messages)) }
 }
@@ -125,7 +125,7 @@ pub(crate) fn evaluate<'py>(
 ) -> PyResult<(Arrays<'py>, String)> {
     let (source, keywords) = (source.clone(), keywords.clone());
     let (outputs, findings) =
-        work(py, Length::Any, move || keywords.0.open(source.given(), output.as_deref())?.evaluate_arrays(&inputs))?;
+        work(py, Length::Any, move || keywords.0.open(source.given()?, output.as_deref())?.evaluate_arrays(&inputs))?;
     let outputs = outputs.into_iter().map(|(name, array)| (name, PyBytes::new(py, &array))).collect();
     Ok((outputs, told(findings).0))
 }
@@ -142,7 +142,7 @@ pub(crate) fn diff<'py>(
     let [a, b] = [a, b].map(|(source, keywords)| (source.get().clone(), keywords.get().clone()));
     let keywords = keywords.clone();
     let (objects, shown, findings) = work(py, Length::Any, move || {
-        let inputs = [&a, &b].map(|(source, keywords)| (source.given(), &*keywords.0));
+        let inputs = [(a.0.given()?, &*a.1.0), (b.0.given()?, &*b.1.0)];
         let (difference, findings) = keywords.0.diff(inputs)?;
         let mut objects = Vec::new();
         // A vector in memory takes all bytes.

@@ -85,3 +85,22 @@ def test_panics_are_exceptions(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(RuntimeError, match="internal error, please report it: a test of panics"):
         _native._panic()
     assert len(nnef_flatten.flatten("version 1.0; graph G( x ) -> ( y ) { x = external(shape = [1]); y = exp(x); }")) == 2
+
+
+def test_findings_name_keyword_arguments(examples: Path) -> None:
+    from nnef_flatten._options import spelled
+
+    for told, wanted in {
+        "set it: --set batch=1 gives it a number": 'set it: set={"batch": 1} gives it a number',
+        "give it: `--input-shape x=…`": 'give it: `input_shape={"x": […]}`',
+        "--input-shape x=1,S,224, with": 'input_shape={"x": [1, "S", 224]}, with',
+        "expand it with --unroll, or": "expand it with unroll=True, or",
+        "read it with `--from ncnn`": 'read it with `from_="ncnn"`',
+        "raise the limit with --max-memory": "raise the limit with max_memory",
+        "--fold and --share reach branches": "fold and share reach branches",
+        "--opset is of the command": "--opset is of the command",
+    }.items():
+        assert spelled(told) == wanted
+    with pytest.raises(nnef_flatten.FlattenError, match="unroll expands the loop") as raised:
+        nnef_flatten.flatten(examples / "loops/decode.json").convert("nnef")
+    assert "--" not in str(raised.value)

@@ -141,3 +141,97 @@ def test_missing_files_are_errors_of_the_system(tmp_path: Path) -> None:
     assert raised.value.filename == str(tmp_path / "missing.nnef")
     with pytest.raises(OSError):
         nnef_flatten.check(tmp_path)
+
+
+def test_a_result_does_not_follow_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("net.nnef")
+    path.write_text(RELU)
+    graph = nnef_flatten.flatten(path)
+    # The current folder makes no difference.
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert "Relu" in graph.convert("onnxtxt")
+    monkeypatch.chdir(tmp_path)
+    path.write_text(RELU.replace("relu", "sigmoid"))
+    assert "relu" in graph.to_text()
+    for verb in (lambda: graph.convert("onnx"), graph.stats, graph.verify, lambda: nnef_flatten.run(graph, [1.0, 2.0])):
+        with pytest.raises(ValueError, match="net.nnef has changed since this result was made of it"):
+            verb()
+    assert "Sigmoid" in nnef_flatten.flatten(path).convert("onnxtxt")
+
+
+def test_a_result_does_not_follow_its_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np = pytest.importorskip("numpy")
+    text = "version 1.0; graph G( x, k ) -> ( y ) { x = external(shape = [2]); k = external(shape = [2]); y = mul(x, k); }"
+    monkeypatch.chdir(tmp_path)
+    np.save("k.npy", np.array([1.0, 2.0], np.float32))
+    factor = np.array([3.0, 4.0], np.float32)
+    given = {"k": factor}
+    graphs = [nnef_flatten.flatten(text, bind=given), nnef_flatten.flatten(text, bind={"k": Path("k.npy")})]
+    factor[:] = 0.0
+    given.clear()
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert [nnef_flatten.run(graph, [1.0, 1.0])["y"].tolist() for graph in graphs] == [[3.0, 4.0], [1.0, 2.0]]
+
+
+# Arguments of the wrong kinds.
+WRONG = [None, 5, 1.5, [], ["a"], {}, object(), int, True]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=repr)
+def test_what_is_no_input_is_refused(wrong: Any) -> None:
+    for verb in (nnef_flatten.flatten, nnef_flatten.load, nnef_flatten.check, nnef_flatten.run):
+        with pytest.raises(TypeError, match="expected a text"):
+            verb(wrong)
+    with pytest.raises(TypeError, match="expected a text"):
+        nnef_flatten.diff(RELU, wrong)
+
+
+def test_bytes_that_are_no_input_are_refused() -> None:
+    for wrong in (b"", b"\xff\xfe", b"nothing", "nothing", ""):
+        with pytest.raises(ValueError):
+            nnef_flatten.flatten(wrong)
+        assert any(finding.is_error for finding in _findings(wrong))
+    with pytest.raises(FileNotFoundError, match="missing.nnef"):
+        nnef_flatten.flatten(Path("missing.nnef"))
+
+
+def _findings(x: Any) -> list[nnef_flatten.Finding]:
+    return nnef_flatten.check(x)
+
+
+@pytest.mark.parametrize("wrong", WRONG + [b"a", "a", Path("a")], ids=repr)
+def test_options_of_wrong_kinds_are_refused_or_mean_something(wrong: Any) -> None:
+    known = (TypeError, ValueError, OSError)
+    for name in ("lower", "keep", "set", "input_shape", "bind", "fold", "outputs", "max_trips", "fragments", "from_",
+                 "production", "limits", "max_ops", "max_memory"):  # fmt: skip
+        try:
+            nnef_flatten.flatten(RELU, **{name: wrong})
+        except known as error:
+            assert str(error) and "--" not in str(error), (name, str(error))
+
+
+@pytest.mark.parametrize("wrong", WRONG + [b"a", "a", Path("a")], ids=repr)
+def test_arguments_of_results_of_wrong_kinds_are_refused(wrong: Any) -> None:
+    pytest.importorskip("numpy")
+    graph = nnef_flatten.flatten(RELU)
+    known = (TypeError, ValueError, OSError, KeyError)
+    verbs = [
+        lambda: graph.verify(wrong),
+        lambda: graph.verify(to=wrong),
+        lambda: graph.verify(seed=wrong),
+        lambda: graph.save(wrong, to=wrong),
+        lambda: graph.convert(wrong),
+        lambda: graph[wrong],
+        lambda: nnef_flatten.run(graph, wrong),
+        lambda: nnef_flatten.run(graph, {"x": wrong}),
+        lambda: nnef_flatten.run(graph, {wrong: [1.0, 2.0]} if wrong.__hash__ else {}),
+        lambda: wrong in graph,
+    ]
+    for verb in verbs:
+        try:
+            verb()
+        except known as error:
+            assert str(error), verb

@@ -1,6 +1,6 @@
 //! Inputs that are written in their own notation: models of ONNX with their external data, files of PNNX with theirs.
 
-use crate::graph::stats::{ONNX, Setting};
+use crate::graph::stats::NO_DATA;
 use crate::input::edit::{Edited, File, FlatModel, InlinedModel};
 use crate::input::settings::Settings;
 use crate::input::source::Source;
@@ -27,7 +27,7 @@ pub(super) fn run(
     let viewed = uses.iter().find(|(_, given)| *given).map(|(option, _)| (*option).to_owned());
     let settings = Settings { viewed, ..request.settings.clone() };
     match source.edit(&settings)? {
-        Edited::Model(model) => write_model(*model, (origin, compared), request, reporter),
+        Edited::Model(model) => write_model(*model, origin, compared, request, reporter),
         Edited::File(file) => write_file(*file, Comparison::of(compared, &request), &request, reporter),
     }
 }
@@ -35,7 +35,8 @@ pub(super) fn run(
 /// Writes a model of ONNX, by default in the form of the input.
 fn write_model(
     model: InlinedModel,
-    (origin, compared): (&ModelOrigin, Option<Box<dyn Source>>),
+    origin: &ModelOrigin,
+    compared: Option<Box<dyn Source>>,
     mut request: Request,
     reporter: &mut Reporter,
 ) -> RunResult {
@@ -52,7 +53,7 @@ fn write_model(
     let accepted = reporter.all(&sources, found).errors == 0;
     let place = place.transpose()?;
     if let Some(graph) = graph.as_deref().filter(|_| output.stats) {
-        stats::tell(before.as_deref(), (graph, Setting::without_data(ONNX)), None, reporter);
+        stats::tell(before.as_deref(), (graph, NO_DATA), None, reporter);
     }
     let Some((flat, place)) = flat.zip(place).filter(|_| accepted) else {
         reporter.summary();

@@ -1,7 +1,7 @@
 //! `--stats`: statistics of the flat graph and of its source.
 
 use crate::Graph;
-use crate::graph::stats::{Setting, Stats};
+use crate::graph::stats::{Stats, Stored};
 use crate::input::source::Backing;
 use crate::layout::Removed;
 use serde_json::json;
@@ -19,17 +19,17 @@ pub(super) fn run(
 ) {
     let before = backing.before(request.to(), request.settings);
     let stored = backing.stored(graph, request.settings);
-    tell(before.as_ref(), (graph, Setting { known: backing.known(), stored: &*stored }), removed, reporter);
+    tell(before.as_ref(), (graph, &*stored), removed, reporter);
 }
 
 /// Writes the statistics of a graph, with those before flattening for comparison.
 pub(super) fn tell(
     before: Option<&Stats>,
-    (graph, setting): (&Graph, Setting),
+    (graph, stored): (&Graph, Stored),
     removed: Option<Removed>,
     reporter: &mut Reporter,
 ) {
-    let after = Stats::new(graph, setting);
+    let after = Stats::new(graph, stored);
     let mut text = after.to_text(before);
     let mut stats = after.to_json(before);
     if let Some(removed) = removed {

@@ -25,6 +25,12 @@ pub(crate) fn clean(text: &str) -> String {
     clean
 }
 
+/// A text as a word of a shell.
+pub(crate) fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,=:@%".contains(c);
+    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
 /// A text of several lines in which each harmful character is written as four hexadecimal digits,
 /// `\u001b`. In JSON this is an escape for the same character, so JSON keeps its meaning.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
@@ -48,6 +54,7 @@ mod tests {
     #[test]
     fn what_controls_a_terminal_is_escaped() {
         assert_eq!(clean("a\n\u{1b}[0m\u{202e}\u{61c}"), "a \\u{1b}[0m\\u{202e}\\u{61c}");
+        assert_eq!([shell_word("a/b=1,2"), shell_word("it's 1")], ["a/b=1,2", r"'it'\''s 1'"]);
         assert_eq!(escaped("a\n\t\u{1b}[0m\u{9b}\u{7f}\ré"), "a\n\t\\u001b[0m\\u009b\\u007f\\u000dé");
         assert!(matches!(escaped("é\n\t"), Cow::Borrowed(_)));
     }

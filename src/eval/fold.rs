@@ -232,7 +232,7 @@ impl Folding<'_> {
     /// The number of values that a constant is written with.
     fn size(&self, tensor: TensorId) -> usize {
         let in_text = || {
-            let value = self.graph.attribute(self.graph.producer(tensor)?, "value")?;
+            let value = self.graph.attribute(self.graph.maker(tensor)?, "value")?;
             Some(written(value))
         };
         self.sizes.get(&tensor).copied().or_else(in_text).unwrap_or(0)
@@ -243,7 +243,7 @@ impl Folding<'_> {
         if self.run.tensor(tensor).is_ok() {
             return Some(());
         }
-        let producer = self.graph.producer(tensor)?;
+        let producer = self.graph.maker(tensor)?;
         self.run.step(producer, self.kernels[self.graph.kind_id(producer).index()].as_ref()).ok()
     }
 

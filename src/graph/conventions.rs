@@ -7,4 +7,6 @@ pub(crate) struct Conventions {
     pub(crate) follows: bool,
     /// Whether standard operations have the deviations of documents with registries.
     pub(crate) deviates: bool,
+    /// Whether it is the view of a model of ONNX: operators without a domain are those of ONNX.
+    pub(crate) is_view: bool,
 }

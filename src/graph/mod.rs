@@ -67,7 +67,7 @@ pub(crate) use operation::{BYTES_OF_OPERATION, Origin};
 pub use operation_ref::{OperationRef, Operations};
 pub(crate) use packed::{Kept, SignatureId};
 pub use primitive::{Dialect, Primitive};
-pub(crate) use provenance::Note;
+pub(crate) use provenance::{ModulePath, Note};
 pub(crate) use shape_table::ShapeId;
 pub use shapes::{Extent, InvalidExtent, Shape};
 pub(crate) use tensor::Tensor;

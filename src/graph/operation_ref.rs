@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Deref;
 use std::{fmt, slice};
 
-use super::{Graph, Operand, Operation, Output};
+use super::{Graph, Operand, Operation, Output, TensorId};
 use crate::source::Location;
 
 /// An operation of a graph, with what its graph tells of it. It is shown as a statement of NNEF.
@@ -41,8 +41,18 @@ impl<'g> OperationRef<'g> {
     }
 
     /// Its results under their names.
-    pub fn results(self) -> impl Iterator<Item = (Cow<'g, str>, Output<'g>)> {
+    pub fn outputs(self) -> impl Iterator<Item = (Cow<'g, str>, Output<'g>)> {
         self.graph.results(self.operation)
+    }
+
+    /// The tensors that it produces, those of arrays one after the other.
+    pub fn tensors(self) -> impl Iterator<Item = TensorId> {
+        self.graph.tensors_of(self.operation)
+    }
+
+    /// Whether it is declared: by the standard library, the document or a library.
+    pub fn is_declared(self) -> bool {
+        self.graph.is_declared(self.operation)
     }
 
     /// The calls that it comes from, the innermost first: what was called, and where.
@@ -80,6 +90,10 @@ impl<'g> Iterator for Operations<'g> {
         self.rest.next().map(|operation| self.graph.operation(operation))
     }
 
+    fn nth(&mut self, n: usize) -> Option<OperationRef<'g>> {
+        self.rest.nth(n).map(|operation| self.graph.operation(operation))
+    }
+
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.rest.size_hint()
     }
@@ -101,31 +115,52 @@ impl Graph {
     ///
     /// let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = leaky_relu(x, alpha = 0.1); }";
     /// let (graph, _) = open(("example", text), &Options::default())?.flatten()?;
-    /// let names: Vec<&str> = graph.iter().map(|operation| operation.name()).collect();
+    /// let names: Vec<&str> = graph.operations().map(|operation| operation.name()).collect();
     /// assert_eq!(names, ["external", "leaky_relu"]);
     /// for operation in &graph {
-    ///     println!("{}: {} inputs, {} attributes", operation.name(), operation.inputs().len(), operation.attributes().len());
+    ///     println!("{} at {:?}", operation.name(), operation.location());
+    ///     for (name, operand) in operation.inputs().into_iter().chain(operation.attributes()) {
+    ///         println!("    {name} = {}", graph.operand_text(operand));
+    ///     }
+    ///     for (name, output) in operation.outputs() {
+    ///         let tensors = output.tensors().iter().map(|tensor| graph.tensor_name(*tensor));
+    ///         println!("    gives {name}: {}", tensors.collect::<Vec<_>>().join(", "));
+    ///     }
     /// }
-    /// let last = graph.iter().last().unwrap();
+    /// let last = graph.operations().last().unwrap();
     /// assert_eq!(last.to_string(), "y = leaky_relu(x, alpha = 0.1);");
     /// assert!(graph.to_string().ends_with("    y = leaky_relu(x, alpha = 0.1);\n}\n"));
     /// # Ok::<(), nnef_flatten::input::Refusal>(())
     /// ```
-    pub fn iter(&self) -> Operations<'_> {
-        Operations { graph: self, rest: self.operations().iter() }
+    pub fn operations(&self) -> Operations<'_> {
+        Operations { graph: self, rest: self.operations.iter() }
     }
 
-    /// One of its operations, such as the [`Graph::producer`] of a tensor, with what the graph tells of it.
+    /// [`Graph::operations`], under the name that collections have for it.
+    pub fn iter(&self) -> Operations<'_> {
+        self.operations()
+    }
+
+    /// The operation that produces a tensor; none for an input of a kept fragment.
     ///
     /// ```
     /// use nnef_flatten::{Options, open};
     ///
     /// let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(x); }";
     /// let (graph, _) = open(("example", text), &Options::default())?.flatten()?;
-    /// let producer = graph.producer(graph.outputs()[0]).unwrap();
-    /// assert_eq!(graph.operation(producer).name(), "relu");
+    /// assert_eq!(graph.producer(graph.outputs()[0]).unwrap().name(), "relu");
     /// # Ok::<(), nnef_flatten::input::Refusal>(())
     /// ```
+    pub fn producer(&self, tensor: TensorId) -> Option<OperationRef<'_>> {
+        self.maker(tensor).map(|operation| self.operation(operation))
+    }
+
+    /// The operation that produces a tensor, without the graph.
+    pub(crate) fn maker(&self, tensor: TensorId) -> Option<&Operation> {
+        self.operations.get(self.tensors[tensor.index()].producer?.index())
+    }
+
+    /// One of its operations, with what the graph tells of it.
     pub fn operation<'g>(&'g self, operation: &'g Operation) -> OperationRef<'g> {
         OperationRef { graph: self, operation }
     }

@@ -14,7 +14,7 @@ impl Graph {
 
     /// [`Graph::never_negative`] with the number of visits that are left, which also limits the recursion.
     fn is_never_negative(&self, tensor: TensorId, left: &mut u32) -> bool {
-        let Some(producer) = self.producer(tensor) else { return false };
+        let Some(producer) = self.maker(tensor) else { return false };
         if *left == 0 || self.dtype(tensor).is_some_and(|dtype| dtype != Primitive::Scalar) {
             return false;
         }

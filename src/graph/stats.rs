@@ -27,23 +27,12 @@ use memory::Peak;
 use modules::{ModuleStats, Modules};
 use open::OpenInputs;
 use products::Count;
-pub(crate) use products::{Known, NNEF, ONNX};
 
-/// What is known about a graph beside its operations.
-#[derive(Clone, Copy)]
-pub(crate) struct Setting<'a> {
-    /// Which operations without a rule have no products.
-    pub(crate) known: Known,
-    /// The number of bytes of the data of a variable, by its label, if there are data.
-    pub(crate) stored: &'a dyn Fn(&str) -> Option<u64>,
-}
+/// The number of bytes of the data of a variable, by its label, if there are data.
+pub(crate) type Stored<'a> = &'a dyn Fn(&str) -> Option<u64>;
 
-impl Setting<'_> {
-    /// A graph without data of its variables.
-    pub(crate) fn without_data(known: Known) -> Self {
-        Setting { known, stored: &|_| None }
-    }
-}
+/// A graph without data of its variables.
+pub(crate) const NO_DATA: Stored<'static> = &|_| None;
 
 /// Statistics of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,13 +72,13 @@ enum Counted {
 
 impl Counted {
     /// What is counted for operations of a kind.
-    fn by(graph: &Graph, kind: &Kind, known: Known) -> Self {
+    fn by(graph: &Graph, kind: &Kind) -> Self {
         match graph.text_of(kind.name) {
             VARIABLE | INITIALIZER => Counted::Weights,
             CONSTANT | CONSTANT_OF_ONNX => Counted::Constants,
             name => match products::rule(kind.standard, name) {
                 Some(count) => Counted::Products(count),
-                None if kind.standard || known(name) => Counted::Nothing,
+                None if products::has_none(graph, kind) => Counted::Nothing,
                 None => Counted::Unknown,
             },
         }
@@ -101,7 +90,7 @@ impl Counted {
     }
 
     /// What is counted for an operation, and whether that is complete.
-    fn of(self, graph: &Graph, operation: &Operation, setting: Setting) -> (Counts, bool) {
+    fn of(self, graph: &Graph, operation: &Operation, stored: Stored) -> (Counts, bool) {
         let mut counts = Counts { operations: 1, ..Counts::default() };
         if self.is_activation() {
             graph.tensors_of(operation).for_each(|tensor| counts.activations.add(&items_or_unknown(graph, tensor)));
@@ -109,7 +98,7 @@ impl Counted {
         let complete = match self {
             Counted::Nothing | Counted::Constants => true,
             Counted::Unknown => false,
-            Counted::Weights => weights(graph, operation, setting, &mut counts),
+            Counted::Weights => weights(graph, operation, stored, &mut counts),
             Counted::Products(count) => {
                 counts.multiply_adds = count(graph, operation).unwrap_or_else(Amount::unknown);
                 !counts.multiply_adds.is_least()
@@ -123,13 +112,13 @@ impl Counted {
 }
 
 /// Counts the items and bytes of a variable. Returns whether they are known.
-fn weights(graph: &Graph, operation: &Operation, setting: Setting, counts: &mut Counts) -> bool {
+fn weights(graph: &Graph, operation: &Operation, stored: Stored, counts: &mut Counts) -> bool {
     let mut complete = true;
     for tensor in graph.tensors_of(operation) {
         let items = items_or_unknown(graph, tensor);
         complete &= !items.is_least();
-        let stored = || match graph.attribute(operation, "label")? {
-            Value::String(label) => (setting.stored)(label),
+        let of_data = || match graph.attribute(operation, "label")? {
+            Value::String(label) => stored(label),
             _ => None,
         };
         let declared = || match graph.attribute(operation, "type")? {
@@ -137,33 +126,31 @@ fn weights(graph: &Graph, operation: &Operation, setting: Setting, counts: &mut 
             _ => None,
         };
         counts.parameters.add(&items);
-        let known = stored().map(Amount::from).or_else(declared);
+        let known = of_data().map(Amount::from).or_else(declared);
         counts.bytes.add(&known.unwrap_or_else(|| memory::bytes(graph, tensor)));
     }
     complete
 }
 
-/// What is counted for each operation of a graph without data, and whether that is complete. Operations without a rule
-/// count as such without products.
+/// What is counted for each operation of a graph without data, and whether that is complete.
 #[cfg(feature = "pictures")]
 pub(crate) fn of_each(graph: &Graph) -> Vec<(Counts, bool)> {
-    let setting = Setting::without_data(|_| true);
-    let kinds: Vec<Counted> = graph.kinds.iter().map(|kind| Counted::by(graph, kind, setting.known)).collect();
+    let kinds: Vec<Counted> = graph.kinds.iter().map(|kind| Counted::by(graph, kind)).collect();
     let counted = |operation: &Operation| kinds.get(graph.kind_id(operation).index()).copied();
-    let of = |operation| counted(operation).map_or((Counts::default(), true), |of| of.of(graph, operation, setting));
+    let of = |operation| counted(operation).map_or((Counts::default(), true), |of| of.of(graph, operation, NO_DATA));
     graph.operations.iter().map(of).collect()
 }
 
 impl Stats {
     /// The statistics of a graph.
-    pub(crate) fn new(graph: &Graph, setting: Setting) -> Self {
+    pub(crate) fn new(graph: &Graph, stored: Stored) -> Self {
         let mut stats = Stats::default();
-        let counted = |kind: &Kind| (Counted::by(graph, kind, setting.known), 0u64, 0u64);
+        let counted = |kind: &Kind| (Counted::by(graph, kind), 0u64, 0u64);
         let mut kinds: Vec<_> = graph.kinds.iter().map(counted).collect();
         let mut each = Vec::with_capacity(graph.operations.len());
         for operation in &graph.operations {
             let Some((counted, count, uncounted)) = kinds.get_mut(graph.kind_id(operation).index()) else { continue };
-            let (counts, complete) = counted.of(graph, operation, setting);
+            let (counts, complete) = counted.of(graph, operation, stored);
             stats.counts.add(&counts);
             each.push(counts);
             *count = count.saturating_add(1);

@@ -25,12 +25,6 @@ impl Graph {
         &self.outputs
     }
 
-    /// Its operations as they are stored, each after those that it depends on. [`Graph::iter`] has them with their names
-    /// and arguments.
-    pub fn operations(&self) -> &[Operation] {
-        &self.operations
-    }
-
     /// The fragments that the output keeps.
     pub fn fragments(&self) -> &[KeptFragment] {
         &self.fragments
@@ -85,11 +79,6 @@ impl Graph {
     /// Counts its bytes in the memory of the run, until it is dropped or counted again.
     pub(crate) fn count_memory(&self) {
         self.packed.held.set(self.bytes());
-    }
-
-    /// The operation that produces a tensor; none for an input of a kept fragment.
-    pub fn producer(&self, tensor: TensorId) -> Option<&Operation> {
-        self.operations.get(self.tensors[tensor.index()].producer?.index())
     }
 
     /// Whether an operation is declared: by the standard library, the document or a library.

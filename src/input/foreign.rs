@@ -9,6 +9,7 @@ use super::Refusal;
 use super::looks::{self, Start};
 use super::opened::Opened;
 use super::table::Notation;
+use crate::diagnostics::visible::shell_word;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::model::{self, GZIP};
 use crate::parts::FILES;
@@ -254,9 +255,7 @@ fn other(start: &Start, path: &str, named: Option<&Notation>) -> Option<Other> {
 
 /// A path as a word of a shell.
 fn quoted(path: &Path) -> String {
-    let path = path.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,=:@%".contains(c);
-    if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', r"'\''")) }
+    shell_word(&path.display().to_string())
 }
 
 /// Refuses an input in the format of another program. `named` is the notation that an option or its name gives it.

@@ -16,7 +16,7 @@ use super::table::Notation;
 use super::{Findings, Refusal};
 use crate::diagnostics::Diagnostics;
 use crate::graph::Cut;
-use crate::graph::stats::{Setting, Stats};
+use crate::graph::stats::Stats;
 use crate::tensor::Tensor;
 use crate::write::encode::{Encode, Made, Within};
 use crate::{Graph, Options, write};
@@ -365,7 +365,7 @@ impl Input {
         };
         let before = backing.before(to, &settings);
         let stored = backing.stored(&graph, &settings);
-        let stats = Stats::new(&graph, Setting { known: backing.known(), stored: &*stored });
+        let stats = Stats::new(&graph, &*stored);
         let written = writeln!(out, "{}", json!({ "stats": stats.to_json(before.as_ref()) }));
         written.map_err(|error| Refusal::io("the output", error))?;
         Ok(Findings::new(sources, found))

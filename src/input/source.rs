@@ -10,7 +10,7 @@ use super::{Findings, Refusal, models};
 use crate::diagnostics::Diagnostics;
 use crate::eval::{EvalError, Evaluation, Evaluator, Quantizations, Variables};
 use crate::graph::names::NameId;
-use crate::graph::stats::{Known, NNEF, Stats};
+use crate::graph::stats::Stats;
 use crate::model::Model;
 use crate::onnx::ModelConstants;
 use crate::progress::{self, Phase};
@@ -145,15 +145,8 @@ pub(crate) trait Backing: Send {
         None
     }
 
-    /// The operations that are known to have no products, for statistics.
-    fn known(&self) -> Known {
-        NNEF
-    }
-
     /// What the model tells about itself, by what that is: its notation, its producer, its metadata.
-    fn facts(&self) -> Facts {
-        Facts::default()
-    }
+    fn facts(&self) -> Facts;
 
     /// The statistics before the expansion.
     fn before(&self, _: &write::Notation, _: &Settings) -> Option<Stats> {

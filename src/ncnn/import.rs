@@ -87,7 +87,7 @@ impl NcnnModel {
         };
         for layer in &self.layers {
             import.layer(layer);
-            if import.builder.graph.operations().len() as u64 > options.max_ops {
+            if import.builder.graph.operations.len() as u64 > options.max_ops {
                 let message = too_many("the graph", options.max_ops, "operations");
                 import.report(Code::OperationBudget, layer.span, message);
                 break;

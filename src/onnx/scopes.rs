@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use super::model::{EncodedField, Fields, Wire};
 use super::protobuf::decode_entry;
 use super::protobuf::fields::node;
+use crate::graph::ModulePath;
 
 /// The maximum number of modules around a node; those inside of more are left out.
 const MAX_MODULES: usize = 64;
@@ -19,20 +20,11 @@ const CLASSES: &str = "pkg.torch.onnx.class_hierarchy";
 const NAMESPACE: &str = "namespace";
 const TRACE: &str = "pkg.torch.onnx.stack_trace";
 
-/// A module around a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ExportedModule {
-    /// Its path, such as `layers.0.attention`.
-    pub(super) path: Arc<str>,
-    /// Its name in the module around it, with its class, such as `attention: Attention`.
-    pub(super) title: String,
-}
-
 /// Where a node comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct NodeScope {
-    /// The modules around it, the outermost first, without the whole model.
-    pub(super) modules: Vec<ExportedModule>,
+    /// The modules around it; none for the whole model.
+    pub(super) module: Option<Arc<ModulePath>>,
     /// The file and the line of its source.
     pub(super) source: Option<Arc<str>>,
 }
@@ -62,16 +54,16 @@ impl NodeScope {
         // The last one is the operation itself.
         scopes.pop();
         scopes.truncate(MAX_MODULES);
-        NodeScope { modules: modules(scopes), source }
+        NodeScope { module: modules(scopes).map(Arc::new), source }
     }
 
     /// The path of the module that it is in; none for the whole model.
-    pub(super) fn path(&self) -> Option<&Arc<str>> {
-        self.modules.last().map(|module| &module.path)
+    pub(super) fn path(&self) -> Option<&str> {
+        self.module.as_deref().map(ModulePath::text)
     }
 
-    /// The path of the module around a node whose name is a path, as in `/layer.0/attention/MatMul`; none for other names.
-    pub(super) fn path_of_name(name: &str) -> Option<Arc<str>> {
+    /// The modules around a node whose name is a path, as in `/layer.0/attention/MatMul`; none for other names.
+    pub(super) fn module_of_name(name: &str) -> Option<Arc<ModulePath>> {
         let (around, _) = name.rsplit_once('/')?;
         let mut path = String::new();
         for name in around.split('/').filter(|name| !name.is_empty()).take(MAX_MODULES) {
@@ -82,7 +74,7 @@ impl NodeScope {
             path.push_str(if path.is_empty() { "" } else { "." });
             path.push_str(name);
         }
-        (!path.is_empty()).then(|| path.into())
+        (!path.is_empty()).then(|| Arc::new(ModulePath::of_text(path)))
     }
 
     /// What messages tell: the module and the line of the source, each after a comma.
@@ -95,11 +87,6 @@ impl NodeScope {
     /// Whether fields of a node have metadata.
     pub(super) fn has_metadata(fields: &Fields) -> bool {
         entries(fields).next().is_some()
-    }
-
-    /// How many of the outer modules are those of another scope, too.
-    pub(super) fn common(&self, other: &NodeScope) -> usize {
-        self.modules.iter().zip(&other.modules).take_while(|(a, b)| a == b).count()
     }
 }
 
@@ -114,23 +101,13 @@ fn named(part: &str) -> (String, String) {
     (name.to_owned(), class.to_owned())
 }
 
-/// The modules of scopes with their classes. Names are those of the whole model, or of the module around.
-fn modules(scopes: Vec<(String, String)>) -> Vec<ExportedModule> {
-    let mut found: Vec<ExportedModule> = Vec::new();
-    for (name, class) in scopes.into_iter().filter(|(name, _)| !name.is_empty()) {
-        let around = found.last().map_or("", |module| &module.path);
-        let inner = name.strip_prefix(around).and_then(|rest| rest.strip_prefix('.'));
-        let path = match inner {
-            _ if around.is_empty() => name.clone(),
-            Some(_) => name.clone(),
-            None => format!("{around}.{name}"),
-        };
-        let short = class.rsplit('.').next().unwrap_or_default();
-        let between = if short.is_empty() { "" } else { ": " };
-        let title = format!("{}{between}{short}", inner.unwrap_or(&name));
-        found.push(ExportedModule { path: path.into(), title });
+/// The modules of scopes with their classes; none of the whole model.
+fn modules(scopes: Vec<(String, String)>) -> Option<ModulePath> {
+    let mut path = ModulePath::default();
+    for (name, class) in scopes.iter().filter(|(name, _)| !name.is_empty()) {
+        path.push(name, class.rsplit('.').next().unwrap_or_default());
     }
-    found
+    (!path.text().is_empty()).then_some(path)
 }
 
 /// The texts of a list as Python writes it; none for other texts.
@@ -212,23 +189,26 @@ mod tests {
     fn modules_have_paths_and_classes() {
         let names = (NAMES, r"['', 'layers.0', 'layers.0.a', 'q\'', 'add']");
         let classes = (CLASSES, r#"['m.Net', "m.Block", 'm.Attention', '', 'aten.add.Tensor']"#);
-        let titles = |scope: &NodeScope| scope.modules.iter().map(|module| module.title.clone()).collect::<Vec<_>>();
+        let titles = |scope: &NodeScope| {
+            let steps = scope.module.iter().flat_map(|module| module.steps());
+            steps.map(|(name, class)| format!("{name}: {class}")).collect::<Vec<_>>()
+        };
         let found = scope(&[names, classes]);
-        assert_eq!(titles(&found), ["layers.0: Block", "a: Attention", "q'"]);
-        assert_eq!(found.path().map(|path| &**path), Some("layers.0.a.q'"));
-        assert_eq!(titles(&scope(&[names, (CLASSES, "['m.Net']")])), ["layers.0", "a", "q'"]);
+        assert_eq!(titles(&found), ["layers.0: Block", "a: Attention", "q': "]);
+        assert_eq!(found.path(), Some("layers.0.a.q'"));
+        assert_eq!(titles(&scope(&[names, (CLASSES, "['m.Net']")])), ["layers.0: ", "a: ", "q': "]);
         let found = scope(&[(NAMESPACE, ": m.Net/b: m.Block/add: aten.add.Tensor")]);
         assert_eq!(titles(&found), ["b: Block"]);
         for malformed in ["", "['a'", "[a, b]", "['a', 'b]", "[']", "[\"a\\"] {
             assert_eq!(scope(&[(NAMES, malformed)]), NodeScope::default(), "{malformed}");
         }
         let deep = format!("[{}]", vec!["'a'"; 1000].join(", "));
-        assert_eq!(scope(&[(NAMES, &deep)]).modules.len(), MAX_MODULES);
+        assert_eq!(titles(&scope(&[(NAMES, &deep)])).len(), MAX_MODULES);
     }
 
     #[test]
     fn names_that_are_paths_have_modules() {
-        let path = |name: &str| NodeScope::path_of_name(name).map(|path| path.to_string());
+        let path = |name: &str| NodeScope::module_of_name(name).map(|path| path.text().to_owned());
         assert_eq!(path("/layer.0/attention/MatMul").as_deref(), Some("layer.0.attention"));
         assert_eq!(path("/layer1/layer1.0/conv1/Conv").as_deref(), Some("layer1.0.conv1"));
         assert_eq!(path("bert/encoder/MatMul").as_deref(), Some("bert.encoder"));

@@ -22,7 +22,7 @@ use super::infer::{GraphTypes, ModelTypes, ValueType, infer};
 use super::inline::{Functions, Imports, each_node};
 use super::model::{GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto};
 use super::schema::{Parameter, Presence, SchemaLookup, Schemas};
-use super::scopes::{ExportedModule, NodeScope, NodeScopes};
+use super::scopes::NodeScopes;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, memory_text};
 use crate::graph::names::NameId;
@@ -72,7 +72,7 @@ struct View<'m> {
     /// The bytes of the graph, and of its strings each time that they are written.
     bytes: u64,
     limit: u64,
-    /// The groups of calls outside all graphs of nodes and modules, by the number of the call; [`OriginId::NONE`] if there
+    /// The groups of calls outside all graphs of nodes, by the number of the call; [`OriginId::NONE`] if there
     /// is none yet.
     outer_origins: Vec<OriginId>,
     /// The groups of calls inside others.
@@ -80,10 +80,6 @@ struct View<'m> {
     /// The rows of places of calls, by function and place.
     call_places: FxHashMap<(Name, u32), u32>,
     scopes: NodeScopes,
-    /// The scope of the node around the current graph.
-    around: Rc<NodeScope>,
-    /// The modules around the last node, with their groups.
-    open: Vec<(ExportedModule, OriginId)>,
     /// The types in the graphs around the current node, the innermost last; none for a graph that inference did not
     /// visit.
     types: Vec<Option<&'m GraphTypes>>,
@@ -168,6 +164,7 @@ fn seen(
     let name = model.graph.as_ref().and_then(|graph| graph.name).unwrap_or_else(|| symbols.intern(""));
     let mut graph = Graph::new(name, Arc::new(symbols));
     graph.names = model.names.values.clone();
+    graph.conventions.is_view = true;
     let mut view = View {
         model,
         file,
@@ -182,8 +179,6 @@ fn seen(
         origins: FxHashMap::default(),
         call_places: FxHashMap::default(),
         scopes: NodeScopes::default(),
-        around: Rc::default(),
-        open: Vec::new(),
         types: vec![types.map(|types| &types.main)],
         schemas: Schemas::new(),
         functions: Functions::of_calls(&model.names, &model.functions),
@@ -326,8 +321,7 @@ impl<'m> View<'m> {
 
     fn node(&mut self, node: &'m NodeProto, index: usize, place: NodePlace) -> Result<(), TooLarge> {
         let scope = self.scopes.of(&node.rest);
-        let group = self.module_group(&scope, node, place.group)?;
-        let origin = self.origin(node.origin, NodePlace { group, ..place });
+        let origin = self.origin(node.origin, place);
         let form = self.form(node);
         let mut arguments: SmallVec<[Argument; 4]> = SmallVec::new();
         for (i, input) in node.inputs.iter().enumerate().filter(|(_, input)| **input != NameId::ROOT) {

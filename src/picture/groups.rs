@@ -30,8 +30,10 @@ pub(crate) struct GroupCall {
     pub(crate) parent: u32,
     /// The call; none for a group that is derived from names alone.
     pub(crate) origin: OriginId,
-    /// The common part of names, if the group is derived from names, or the title of a part.
+    /// The path of modules, if it is a module, or the title of a part.
     pub(crate) path: Option<String>,
+    /// The class of the module; empty if it is not known.
+    pub(crate) class: String,
     /// Whether it is a part of a large group, which neither a call nor a name tells.
     pub(crate) is_part: bool,
     /// The equal modules that it consists of, if it does.
@@ -41,7 +43,7 @@ pub(crate) struct GroupCall {
 impl GroupCall {
     /// The graph itself.
     pub(super) fn root() -> Self {
-        GroupCall { parent: ROOT, origin: OriginId::NONE, path: None, is_part: false, run: None }
+        GroupCall { parent: ROOT, origin: OriginId::NONE, path: None, class: String::new(), is_part: false, run: None }
     }
 
     /// The group of equal modules, in whatever group.
@@ -60,9 +62,19 @@ impl GroupCall {
         self.path.clone().or_else(of_call)
     }
 
-    /// The group of a module.
-    pub(super) fn module(parent: u32, name: String) -> Self {
-        GroupCall { parent, path: Some(name), ..GroupCall::root() }
+    /// The name of what it is one of: the class of a module if that is known, else its name.
+    pub(super) fn kind_name(&self, graph: &Graph) -> Option<String> {
+        if self.class.is_empty() { self.name(graph) } else { Some(self.class.clone()) }
+    }
+
+    /// The group of a module, with its name and its class.
+    pub(super) fn module(parent: u32, (name, class): (String, String)) -> Self {
+        GroupCall { parent, path: Some(name), class, ..GroupCall::root() }
+    }
+
+    /// A part of a large group.
+    pub(super) fn part(title: String) -> Self {
+        GroupCall { path: Some(title), is_part: true, ..GroupCall::root() }
     }
 }
 
@@ -90,9 +102,10 @@ impl GroupTitle {
             None => String::new(),
         };
         let run = call.run.as_ref().map(|run| format!("{} × {}", run.count, run.name));
-        let text = match run {
-            Some(run) if full.is_empty() => run,
-            Some(run) => format!("{full}: {run}"),
+        let after = run.or_else(|| Some(call.class.clone()).filter(|class| !class.is_empty()));
+        let text = match after {
+            Some(after) if full.is_empty() => after,
+            Some(after) => format!("{full}: {after}"),
             None => full.clone(),
         };
         let step = name.filter(|_| !call.is_part).unwrap_or_default();

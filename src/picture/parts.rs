@@ -8,7 +8,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::category::{self, Category};
-use super::groups::{GroupCall, Groups, MIN_OPERATIONS, ROOT};
+use super::groups::{GroupCall, Groups, MIN_OPERATIONS};
 use super::layout::ranks::{Adjacency, Level};
 use super::quotient::Quotient;
 use super::regroup::{GroupItem, NewGroup, regrouped};
@@ -55,7 +55,7 @@ pub(super) fn divided(graph: &Graph, drawn: &[usize], groups: Groups) -> Groups 
             numbered += usize::from(range.is_numbered);
             let items = range.items.iter().map(|item| &inner[*item as usize]);
             let title = title(graph, items, range.is_numbered.then_some(numbered));
-            NewGroup { call: GroupCall { is_part: true, ..GroupCall::module(ROOT, title) }, items: range.items }
+            NewGroup { call: GroupCall::part(title), items: range.items }
         };
         divide(graph, &mut quotient, inner, most.min(PARTS)).into_iter().map(part).collect()
     })
@@ -77,9 +77,18 @@ fn divide(graph: &Graph, quotient: &mut Quotient, items: &[GroupItem], most: usi
     let runs = runs(items.len(), loose);
     let after = items.len() - runs.iter().map(Range::len).sum::<usize>() + runs.len();
     let has_groups = items.iter().filter(|item| item.group.is_some()).count() >= MIN_OPERATIONS as usize;
-    let of = |range: &Range<usize>, is_numbered| PartRange { items: order[range.clone()].to_vec(), is_numbered };
+    // Inputs stay outside, where they are seen.
+    let is_input = |item: &u32| {
+        let GroupItem { group, operations } = &items[*item as usize];
+        let name = |at: &usize| graph.operation_name(&graph.operations[*at]);
+        group.is_none() && operations.iter().all(|at| category::of(name(at)) == Category::Port)
+    };
+    let of = |range: &Range<usize>, is_numbered| {
+        let items: Vec<u32> = order[range.clone()].iter().copied().filter(|item| !is_input(item)).collect();
+        Some(PartRange { items, is_numbered }).filter(|part| part.items.len() > 1)
+    };
     if has_groups && after <= most {
-        return runs.iter().map(|range| of(range, false)).collect();
+        return runs.iter().filter_map(|range| of(range, false)).collect();
     }
     let crossing = crossings(&level, &position);
     let signature = |at: usize| match &items[order[at] as usize] {
@@ -90,7 +99,7 @@ fn divide(graph: &Graph, quotient: &mut Quotient, items: &[GroupItem], most: usi
     };
     let signatures: Vec<(bool, usize)> = (0..items.len()).map(signature).collect();
     let ranges = repeated(&signatures, &crossing, most).unwrap_or_else(|| windows(&crossing, most));
-    ranges.iter().filter(|range| range.len() > 1).map(|range| of(range, true)).collect()
+    ranges.iter().filter_map(|range| of(range, true)).collect()
 }
 
 /// The longest sequences, of at least two, for which a condition holds.

@@ -1,15 +1,17 @@
-//! Groups derived from names: exporters write nested modules as `model__layer_0__attention__q`.
+//! Groups of modules: those that a model tells, or those in names, as exporters write nested modules:
+//! `model__layer_0__attention__q`.
 //!
-//! A group has all operations whose names have a common prefix, in whatever order they are. If lines would lead out of
-//! it and back into it, there is a group for each sequence of them instead. Calls of fragments are groups inside of
-//! those of the names.
+//! A group has all operations whose paths have a common prefix, in whatever order they are. If lines would lead out of
+//! it and back into it, there is a group for each sequence of them instead. A call is a group inside of the modules that
+//! all of its operations are in, and around others.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::groups::{GroupCall, Groups, MAX_DEPTH, MIN_OPERATIONS, ROOT};
 use super::layout::ranks::{Adjacency, Level};
 use super::quotient::Quotient;
-use crate::graph::{Graph, OriginId};
+use crate::graph::{Graph, OperationId, OriginId};
 
 /// The separator between the names of modules.
 const SEPARATOR: &str = "__";
@@ -17,63 +19,116 @@ const SEPARATOR: &str = "__";
 /// What leads from a group into an inner one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Step {
-    /// The number of a module's name.
+    /// The number of a module's name with its class.
     Module(u32),
     /// The number of a call.
     Call(u32),
 }
 
-/// The modules and calls around each operation, the outermost first.
+/// The modules around an operation, the outermost first, by their numbers.
+type ModuleNumbers = SmallVec<[u32; 4]>;
+
+/// The names of modules, with their classes, which may be empty.
 #[derive(Default)]
+struct ModuleNames {
+    names: Vec<(String, String)>,
+    numbers: FxHashMap<(String, String), u32>,
+    /// How many operations are in modules.
+    named: usize,
+    /// Whether the model tells any of them.
+    is_told: bool,
+}
+
+impl ModuleNames {
+    fn number(&mut self, name: &str, class: &str) -> u32 {
+        let key = (name.to_owned(), class.to_owned());
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(key.clone());
+        self.numbers.insert(key, number);
+        number
+    }
+
+    /// The modules around an operation.
+    fn around(&mut self, graph: &Graph, at: usize) -> ModuleNumbers {
+        let most = MAX_DEPTH as usize;
+        let told = graph.note(OperationId::at(at)).and_then(|note| note.module.as_deref());
+        let modules: ModuleNumbers = match told {
+            Some(path) => path.steps().take(most).map(|(name, class)| self.number(name, class)).collect(),
+            None => {
+                let name = graph.tensors_of(&graph.operations[at]).next().map(|tensor| graph.tensor_name(tensor));
+                let name = name.unwrap_or_default();
+                let parts = name.rsplit_once(SEPARATOR).map_or("", |(modules, _)| modules).split(SEPARATOR);
+                parts.filter(|part| !part.is_empty()).take(most).map(|part| self.number(part, "")).collect()
+            }
+        };
+        self.is_told |= told.is_some();
+        self.named += usize::from(!modules.is_empty());
+        modules
+    }
+}
+
+/// The modules and calls around each operation, the outermost first.
 struct Chains {
     steps: Vec<Step>,
     /// For each operation that is drawn, the range of its steps.
     of: FxHashMap<usize, (usize, usize)>,
-    names: Vec<String>,
-    numbers: FxHashMap<String, u32>,
-    /// How many operations are in modules.
-    named: usize,
+    names: Vec<(String, String)>,
 }
 
 impl Chains {
-    fn new(graph: &Graph, drawn: &[usize], calls: &Groups) -> Self {
-        let mut chains = Chains::default();
-        for &at in drawn {
+    /// None if the model tells no modules, and most names have none.
+    fn new(graph: &Graph, drawn: &[usize], calls: &Groups) -> Option<Self> {
+        let mut names = ModuleNames::default();
+        let modules: Vec<ModuleNumbers> = drawn.iter().map(|at| names.around(graph, *at)).collect();
+        if !names.is_told && names.named * 2 <= drawn.len() {
+            return None;
+        }
+        let common = common_modules(drawn, &modules, calls);
+        let mut chains = Chains { steps: Vec::new(), of: FxHashMap::default(), names: names.names };
+        for (&at, modules) in drawn.iter().zip(&modules) {
             let start = chains.steps.len();
-            let name = graph.tensors_of(&graph.operations[at]).next().map(|tensor| graph.tensor_name(tensor));
-            let name = name.unwrap_or_default();
-            let parts = name.rsplit_once(SEPARATOR).map_or("", |(modules, _)| modules);
-            for part in parts.split(SEPARATOR).filter(|part| !part.is_empty()).take(MAX_DEPTH as usize) {
-                let number = chains.number(part);
-                chains.steps.push(Step::Module(number));
-            }
-            chains.named += usize::from(chains.steps.len() > start);
-            let inner = chains.steps.len();
-            let mut call = calls.of(at);
-            while call != ROOT {
+            let mut around: SmallVec<[u32; 4]> = calls_around(calls, at).collect();
+            around.reverse();
+            let mut modules = modules.iter().map(|module| Step::Module(*module)).enumerate().peekable();
+            for call in around {
+                let inside = common.get(&call).map_or(0, |common| common.len());
+                while let Some((_, module)) = modules.next_if(|(at, _)| *at < inside) {
+                    chains.steps.push(module);
+                }
                 chains.steps.push(Step::Call(call));
-                call = calls.calls[call as usize].parent;
             }
-            chains.steps[inner..].reverse();
+            chains.steps.extend(modules.map(|(_, module)| module));
             chains.of.insert(at, (start, chains.steps.len()));
         }
-        chains
-    }
-
-    fn number(&mut self, name: &str) -> u32 {
-        if let Some(number) = self.numbers.get(name) {
-            return *number;
-        }
-        let number = self.names.len() as u32;
-        self.names.push(name.to_owned());
-        self.numbers.insert(name.to_owned(), number);
-        number
+        Some(chains)
     }
 
     fn step(&self, operation: usize, depth: usize) -> Option<Step> {
         let (start, end) = *self.of.get(&operation)?;
         self.steps[start..end].get(depth).copied()
     }
+}
+
+/// The groups of calls around an operation, the innermost first.
+fn calls_around(calls: &Groups, at: usize) -> impl Iterator<Item = u32> {
+    let around = |call: &u32| Some(calls.calls[*call as usize].parent);
+    std::iter::successors(Some(calls.of(at)), around).take_while(|call| *call != ROOT)
+}
+
+/// The modules that all operations of a call are in, for each call.
+fn common_modules(drawn: &[usize], modules: &[ModuleNumbers], calls: &Groups) -> FxHashMap<u32, ModuleNumbers> {
+    let mut common: FxHashMap<u32, ModuleNumbers> = FxHashMap::default();
+    for (&at, own) in drawn.iter().zip(modules) {
+        for call in calls_around(calls, at) {
+            let known = common.entry(call).or_insert_with(|| own.clone());
+            let shared = known.iter().zip(own).take_while(|(a, b)| a == b).count();
+            known.truncate(shared);
+        }
+    }
+    common
 }
 
 /// A group that is still to be divided.
@@ -87,12 +142,9 @@ struct OpenGroup {
     around: u32,
 }
 
-/// The groups of the drawn operations; none if most names have no separator. `calls` are the groups of calls.
+/// The groups of the drawn operations; none if there are no modules. `calls` are the groups of calls.
 pub(super) fn grouped(graph: &Graph, drawn: &[usize], calls: &Groups) -> Option<Groups> {
-    let chains = Chains::new(graph, drawn, calls);
-    if chains.named * 2 <= drawn.len() {
-        return None;
-    }
+    let chains = Chains::new(graph, drawn, calls)?;
     let mut quotient = Quotient::new(graph);
     let mut groups = Groups { calls: vec![GroupCall::root()], of: vec![ROOT; graph.operations.len()] };
     let root = GroupCall::root();
@@ -107,7 +159,7 @@ pub(super) fn grouped(graph: &Graph, drawn: &[usize], calls: &Groups) -> Option<
         for (step, operations) in parts.into_iter().rev() {
             let is_new = operations.len() < group.operations.len();
             let call = match step {
-                Step::Module(name) => GroupCall::module(number, chains.names[name as usize].clone()),
+                Step::Module(module) => GroupCall::module(number, chains.names[module as usize].clone()),
                 Step::Call(call) => GroupCall { parent: number, ..calls.calls[call as usize].clone() },
             };
             if !is_new {
@@ -186,6 +238,7 @@ impl Groups {
             (Some(path), Some(name)) => {
                 path.push('/');
                 path.push_str(name);
+                group.class.clone_from(&inner.class);
             }
             _ if group.origin == OriginId::NONE => group.origin = inner.origin,
             _ => {}
@@ -195,19 +248,29 @@ impl Groups {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use crate::graph::{Graph, ModulePath, Note, OperationId};
     use crate::picture::scene::Scene;
     use crate::{Options, expand, parse};
 
-    /// The titles of the groups of a document, with the numbers of their operations, and the number of boxes.
-    fn groups(body: &str) -> (Vec<(String, u32)>, usize) {
+    fn graph(body: &str) -> Graph {
         let fragment = "fragment ln( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = relu(tanh(x)); }";
         let text = format!(
             "version 1.0; extension KHR_enable_fragment_definitions; {fragment}
             graph G( x ) -> ( y ) {{ x = external(shape = [2]); {body} }}"
         );
         let options = Options::default();
-        let graph = expand(&parse("flat", text, &options).document, &options).unwrap().graph;
-        let scene = Scene::new(&graph);
+        expand(&parse("flat", text, &options).document, &options).unwrap().graph
+    }
+
+    /// The titles of the groups of a document, with the numbers of their operations, and the number of boxes.
+    fn groups(body: &str) -> (Vec<(String, u32)>, usize) {
+        groups_of(&graph(body))
+    }
+
+    fn groups_of(graph: &Graph) -> (Vec<(String, u32)>, usize) {
+        let scene = Scene::new(graph);
         (scene.groups[1..].iter().map(|of| (of.title.clone(), of.operations)).collect(), scene.nodes.len())
     }
 
@@ -242,5 +305,23 @@ mod tests {
             u = unsqueeze(v, axes = [0]); t = unsqueeze(x, axes = [0, 1]); y = matmul(t, u);";
         // The input, the operation on it, the product, and the output.
         assert_eq!(groups(body).1, 4);
+    }
+
+    #[test]
+    fn modules_that_a_model_tells_are_groups() {
+        // A call whose operations are in modules of their own is around those, and inside of what they share.
+        let mut graph = graph("h = exp(x); u = ln(h); v = ln(u); y = exp(v);");
+        for (at, steps) in
+            [(1, &["net", "a"][..]), (2, &["net", "b"]), (3, &["net", "b"]), (4, &["net", "c"]), (5, &["net", "d"])]
+        {
+            let mut path = ModulePath::default();
+            let mut names = steps.iter().zip(["Net", "Part"]);
+            names.by_ref().for_each(|(name, class)| path.push(name, class));
+            graph.add_note(OperationId::at(at), Note { module: Some(Arc::new(path)), ..Note::default() });
+        }
+        let (found, _) = groups_of(&graph);
+        assert_eq!(found, named(&[("net: Net", 5), ("b: Part", 2), ("ln", 2)]));
+        let scene = Scene::new(&graph);
+        assert_eq!(scene.groups[1..].iter().map(|group| &*group.step).collect::<Vec<_>>(), ["net", "b", "ln"]);
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn joined(graph: &Graph, drawn: &[usize], groups: Groups, what: Joine
     if (1..groups.calls.len() as u32).filter(|group| is_wanted(*group)).count() < TIMES {
         return groups;
     }
-    let names: Vec<Option<String>> = groups.calls.iter().map(|call| call.name(graph)).collect();
+    let names: Vec<Option<String>> = groups.calls.iter().map(|call| call.kind_name(graph)).collect();
     let mut search = None;
     regrouped(drawn, &groups, |call, items| {
         if call.run.is_some() || !may_repeat(items, is_wanted) {
@@ -73,9 +73,11 @@ fn common_name<'n>(names: impl Iterator<Item = &'n str>) -> String {
         Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => rest,
         _ => name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '_' | '.' | '-' | '/')),
     };
-    let mut names = names.map(bare);
-    let first = names.next().unwrap_or_default();
-    if first.is_empty() || names.any(|name| name != first) { LAYER.to_owned() } else { first.to_owned() }
+    let names: Vec<&str> = names.collect();
+    let is_equal = |names: &[&str]| names.iter().all(|name| *name == names[0] && name.chars().any(char::is_alphabetic));
+    let bare: Vec<&str> = names.iter().copied().map(bare).collect();
+    let equal = [names, bare].into_iter().find(|names| is_equal(names) && !names.is_empty());
+    equal.map_or(LAYER, |names| names[0]).to_owned()
 }
 
 /// Finds equal modules.
@@ -214,5 +216,6 @@ mod tests {
         assert_eq!(name(&["_0", "_1"]), LAYER);
         assert_eq!(name(&["3: conv, relu", "4: conv, relu"]), "conv, relu");
         assert_eq!(name(&["left", "right"]), LAYER);
+        assert_eq!(name(&["Conv2d", "Conv2d"]), "Conv2d");
     }
 }

@@ -53,6 +53,8 @@ pub(crate) struct Group {
     pub(crate) title: String,
     /// The name of the fragment or module; empty for runs and parts.
     pub(crate) step: String,
+    /// The class of the module; empty if it is not known.
+    pub(crate) class: String,
     /// The call.
     pub(crate) origin: OriginId,
     /// Whether it is a part of a large group.
@@ -254,6 +256,7 @@ fn group(of: &GroupCall, title: GroupTitle) -> Group {
         item: 0,
         title: label::shorten(&title.text, GROUP_TITLE),
         step: title.step,
+        class: of.class.clone(),
         origin: of.origin,
         is_part: of.is_part,
         run: of.run.as_ref().map_or(0, |run| run.count),

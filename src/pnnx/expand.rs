@@ -333,7 +333,7 @@ impl Expander<'_> {
         place: OperationPlace,
         name: Option<NameId>,
     ) -> ExpandedItem {
-        if self.builder.graph.operations().len() as u64 >= self.context.max_ops {
+        if self.builder.graph.operations.len() as u64 >= self.context.max_ops {
             if self.found.has_errors() {
                 return ExpandedItem::Refused;
             }

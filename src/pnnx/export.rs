@@ -29,7 +29,7 @@ impl PnnxModel {
         let parts = fuse(graph, FusionRule::Once);
         let operands = operands(graph, &parts);
         let mut parts = parts.into_iter().peekable();
-        for (at, operation) in graph.operations().iter().enumerate() {
+        for (at, operation) in graph.operations.iter().enumerate() {
             if matches!(graph.operation_name(operation), EXTERNAL | VARIABLE | CONSTANT) {
                 model.operators.extend(source(graph, operation, &operands));
                 continue;
@@ -73,7 +73,7 @@ pub(crate) fn check(graph: &Graph) -> Result<(), Diagnostics> {
         return Err(part.at(graph.operations.first().map(|operation| operation.at).unwrap_or_default()));
     }
     let mut found = Diagnostics::new(false);
-    for operation in graph.operations() {
+    for operation in &graph.operations {
         let name = graph.operation_name(operation);
         if matches!(name, EXTERNAL | VARIABLE | CONSTANT) {
             continue;
@@ -110,7 +110,7 @@ pub(crate) fn check(graph: &Graph) -> Result<(), Diagnostics> {
 pub(crate) fn warn_open(graph: &Graph, found: &mut Diagnostics) {
     let is_open = |tensor: &TensorId| graph.shape(*tensor).is_none_or(|shape| shape.known().is_none());
     let inputs: Vec<TensorId> = graph.inputs().iter().copied().filter(is_open).collect();
-    let rest = || graph.operations().iter().flat_map(|operation| graph.tensors_of(operation)).find(is_open);
+    let rest = || graph.operations.iter().flat_map(|operation| graph.tensors_of(operation)).find(is_open);
     let told = if inputs.is_empty() { rest().into_iter().collect() } else { inputs };
     for tensor in told {
         let name = graph.tensor_name(tensor);
@@ -170,7 +170,7 @@ pub(crate) fn data(graph: &Graph, variables: &dyn Variables) -> Result<(StoredDa
     let (mut members, mut missing) = (Vec::new(), Vec::new());
     let mut named = FxHashMap::default();
     let operands = operands(graph, &fuse(graph, FusionRule::Once));
-    for operation in graph.operations() {
+    for operation in &graph.operations {
         if !matches!(graph.operation_name(operation), VARIABLE | CONSTANT) {
             continue;
         }
@@ -262,7 +262,7 @@ fn operands(graph: &Graph, parts: &[GraphPart]) -> FxHashSet<TensorId> {
         match part {
             GraphPart::Region { inputs, .. } => found.extend(inputs),
             GraphPart::Other(at) => {
-                if let Some(operation) = graph.operations().get(*at) {
+                if let Some(operation) = graph.operations.get(*at) {
                     graph.each_operand_tensor(operation, |tensor| found.extend([tensor]));
                 }
             }

@@ -85,7 +85,7 @@ fn exact(graph: &Graph, operation: &Operation) -> Option<(Op, OperandForm)> {
 /// constants are not parts.
 pub(crate) fn fuse(graph: &Graph, rule: FusionRule) -> Vec<GraphPart> {
     let mut fusion = Fusion::new(graph, rule);
-    (0..graph.operations().len()).filter_map(|at| fusion.part(at)).collect()
+    (0..graph.operations.len()).filter_map(|at| fusion.part(at)).collect()
 }
 
 struct Fusion<'g> {
@@ -102,7 +102,7 @@ impl<'g> Fusion<'g> {
             let op = exact(graph, operation).filter(|_| graph.kind(operation).standard);
             op.filter(|(op, _)| is_fusible(graph, operation, *op))
         };
-        let ops: Vec<Option<(Op, OperandForm)>> = graph.operations().iter().map(op_of).collect();
+        let ops: Vec<Option<(Op, OperandForm)>> = graph.operations.iter().map(op_of).collect();
         let joins = vec![false; ops.len()];
         let mut fusion = Fusion { graph, ops, joins };
         fusion.join(rule);
@@ -114,7 +114,7 @@ impl<'g> Fusion<'g> {
         let graph = self.graph;
         // For each tensor, the number of uses, and of uses by element-wise operations.
         let mut uses = vec![(0u32, 0u32); graph.tensors.len()];
-        for (operation, op) in graph.operations().iter().zip(&self.ops) {
+        for (operation, op) in graph.operations.iter().zip(&self.ops) {
             for operand in graph.operands_of(operation) {
                 operand.each_tensor(&mut |tensor| {
                     let (all, fused) = &mut uses[tensor.index()];
@@ -127,8 +127,8 @@ impl<'g> Fusion<'g> {
             uses[output.index()].0 = u32::MAX;
         }
         // For each operation, the number of operations of its region up to it.
-        let mut sizes = vec![0u32; graph.operations().len()];
-        for (at, operation) in graph.operations().iter().enumerate() {
+        let mut sizes = vec![0u32; graph.operations.len()];
+        for (at, operation) in graph.operations.iter().enumerate() {
             let Some(result) = self.ops[at].and_then(|_| graph.tensors_of(operation).next()) else { continue };
             let before: u32 = self.joined(operation).fold(0, |sum, before| sizes[before].saturating_add(sum));
             sizes[at] = before.saturating_add(1);
@@ -152,7 +152,7 @@ impl<'g> Fusion<'g> {
     }
 
     fn part(&mut self, at: usize) -> Option<GraphPart> {
-        let operation = &self.graph.operations()[at];
+        let operation = &self.graph.operations[at];
         if self.ops[at].is_none() {
             let source = ["external", "variable", CONSTANT].contains(&self.graph.operation_name(operation));
             return (!source).then_some(GraphPart::Other(at));
@@ -173,7 +173,7 @@ impl<'g> Fusion<'g> {
         // Operations whose operands are being added, and how many have been added.
         let mut open: Vec<(usize, usize)> = vec![(root, 0)];
         while let Some((at, next)) = open.last_mut() {
-            let operation = &self.graph.operations()[*at];
+            let operation = &self.graph.operations[*at];
             let count = self.graph.keys(operation).len();
             if *next == count {
                 let first = done.len() - count;
@@ -222,7 +222,7 @@ fn literal(graph: &Graph, operand: Operand) -> Option<Literal> {
         Operand::Value(Value::Scalar(value)) => Some(Literal::Float(*value)),
         Operand::Value(Value::Int(value)) => Some(Literal::Int(*value)),
         Operand::Tensor(tensor) => {
-            let constant = graph.producer(tensor).filter(|operation| graph.operation_name(operation) == CONSTANT)?;
+            let constant = graph.maker(tensor).filter(|operation| graph.operation_name(operation) == CONSTANT)?;
             graph.shape(tensor).filter(|shape| shape.rank() == 0)?;
             match graph.attribute(constant, "value")? {
                 Value::Scalars(items) => items.first().copied().map(Literal::Float),

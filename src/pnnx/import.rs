@@ -71,7 +71,7 @@ impl PnnxModel {
                 break;
             }
             import.operator(operator);
-            if import.builder.graph.operations().len() as u64 > options.max_ops {
+            if import.builder.graph.operations.len() as u64 > options.max_ops {
                 let message = too_many("the graph", options.max_ops, "operations");
                 import.report(Code::OperationBudget, operator.span, message);
                 break;

@@ -43,7 +43,7 @@ impl Graph {
     /// let text = "7767517\n3 2\npnnx.Input x 0 1 0 #0=(2,3)f32\n\
     ///     pnnx.Expression e 1 1 0 1 expr=exp(@0)\npnnx.Output y 1 0 1\n";
     /// let graph = Graph::from_pnnx(text, &Options::default())?;
-    /// assert_eq!(graph.operation_name(&graph.operations()[1]), "exp");
+    /// assert_eq!(graph.operations().nth(1).unwrap().name(), "exp");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

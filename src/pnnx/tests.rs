@@ -95,7 +95,7 @@ fn same(a: f64, b: f64) -> bool {
 /// The names of the operations of a graph, sorted.
 fn kinds(graph: &Graph) -> Vec<String> {
     let mut names: Vec<String> =
-        graph.operations().iter().map(|operation| graph.operation_name(operation).to_owned()).collect();
+        graph.operations.iter().map(|operation| graph.operation_name(operation).to_owned()).collect();
     names.sort();
     names
 }
@@ -227,7 +227,7 @@ fn roots_of_positive_numbers_are_one_operation() {
             let text = format!("{root}({inner})");
             let (expression, graphs) = (read(&text), ways(&text));
             for (way, graph) in graphs.iter().enumerate() {
-                let last = graph.operations().last().map(|operation| graph.operation_name(operation).to_owned());
+                let last = graph.operations.last().map(|operation| graph.operation_name(operation).to_owned());
                 assert_eq!(last.as_deref() == Some(root), is_plain, "{text}, way {way}: {:?}", kinds(graph));
                 for (x, y) in EDGES.iter().flat_map(|x| EDGES.iter().map(move |y| (*x, *y))) {
                     let wanted = value(&expression, &[x, y]).unwrap_or_else(|| panic!("{text} at {x}, {y}"));

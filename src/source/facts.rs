@@ -12,6 +12,13 @@ pub(crate) struct Facts(pub(crate) Vec<(&'static str, String)>);
 
 #[cfg(feature = "input")]
 impl Facts {
+    /// The notation of what tells nothing else.
+    pub(crate) fn of_notation(name: &str) -> Self {
+        let mut facts = Facts::default();
+        facts.add("notation", name);
+        facts
+    }
+
     /// Adds a text, if it is not empty; a long one ends early.
     pub(crate) fn add(&mut self, key: &'static str, text: &str) {
         if !text.is_empty() {

@@ -154,7 +154,7 @@ impl Encode {
         memory.lend(graph.bytes());
         let lengths = graph.names.lengths(&graph.symbols);
         let length = |tensor| lengths.get(graph.name_of(tensor).index()).map_or(0, |length| u64::from(*length));
-        for operation in graph.operations() {
+        for operation in &graph.operations {
             let mut names = 0;
             let mut add = |tensor| names += length(tensor) + NAME_OF_PNNX;
             graph.operands_of(operation).for_each(|operand| operand.each_tensor(&mut add));

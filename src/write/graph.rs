@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
 use super::{json, nnef};
-use crate::graph::{Graph, OperationRef};
+use crate::graph::{Graph, Operand, OperationRef};
 
 impl Graph {
     /// Writes the graph as a flat NNEF document, with as many threads as the machine runs.
@@ -23,6 +23,18 @@ impl Graph {
     /// as the machine runs.
     pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
         json::write(self, None, out)
+    }
+
+    /// An operand as the text has it: the name of a tensor, names of several, or a value.
+    pub fn operand_text(&self, operand: Operand) -> String {
+        match operand {
+            Operand::Tensor(tensor) => self.tensor_name(tensor),
+            Operand::Tensors(tensors) => {
+                let names: Vec<String> = tensors.iter().map(|tensor| self.tensor_name(*tensor)).collect();
+                format!("[{}]", names.join(", "))
+            }
+            Operand::Value(value) => nnef::value_text(self, value),
+        }
     }
 }
 

@@ -81,7 +81,9 @@ fn push_tail(text: &str, buffer: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use crate::graph::{Note, OperationId};
+    use std::sync::Arc;
+
+    use crate::graph::{ModulePath, Note, OperationId};
     use crate::source::Sources;
     use crate::{Graph, Options, expand, parse};
 
@@ -98,16 +100,20 @@ mod tests {
 
     const TEXT: &str = "version 1.0;\ngraph G( x ) -> ( y ) { x = external(shape = [2,3]); y = relu(x); }";
 
+    fn path(text: &str) -> Option<Arc<ModulePath>> {
+        Some(Arc::new(ModulePath::of_text(text.to_owned())))
+    }
+
     #[test]
     fn names_with_control_characters_stay_in_their_comment() {
         let module = "a\ny = exp(x);\r\u{85}\u{2028}\u{1b}[0m # b".to_owned() + &"c".repeat(1000);
-        let note = Note { node: None, module: Some(module.into()), source: Some("a\nb.py:3".into()) };
+        let note = Note { node: None, module: path(&module), source: Some("a\nb.py:3".into()) };
         let (_, text) = annotated(TEXT, Some(note));
         let line = text.lines().find(|line| line.contains("relu")).unwrap();
         assert!(line.starts_with("    y = relu(x);  # scalar[2,3]  …ccc") && line.ends_with("ccc  a b.py:3"), "{line}");
         assert!(line.chars().count() < 200);
         assert_eq!(text.lines().count(), 7);
-        let short = Note { node: None, module: Some("a\ny = exp(x);\r\u{85}\u{1b}[0m".into()), source: None };
+        let short = Note { node: None, module: path("a\ny = exp(x);\r\u{85}\u{1b}[0m"), source: None };
         let (_, text) = annotated(TEXT, Some(short));
         assert!(text.contains("# scalar[2,3]  a y = exp(x);\\r\\u{85}\\u{1b}[0m  test.nnef:2:58\n"), "{text}");
     }

@@ -59,10 +59,10 @@ pub fn outcome(text: &str, options: &Options) -> String {
     let mut told = format!("{:#?}\n{}", expansion.diagnostics, flat_text(graph));
     for operation in graph.operations() {
         told += &format!("{:?} {:?}", operation.location(), operation.dtype());
-        for tensor in graph.tensors_of(operation) {
+        for tensor in operation.tensors() {
             told += &format!(" {:?} {:?}", graph.shape(tensor), graph.dtype(tensor));
         }
-        graph.calls(operation).for_each(|(fragment, at)| told += &format!(" {fragment}@{at:?}"));
+        operation.calls().for_each(|(fragment, at)| told += &format!(" {fragment}@{at:?}"));
         told.push('\n');
     }
     told

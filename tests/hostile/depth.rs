@@ -330,7 +330,7 @@ fn locals_are_read_behind_a_call() {
     for item in ["add(a, b)", "a + b", "s(a, b)", "max(g(a), b)"] {
         let operations = |depth| {
             let graph = run(&document(item, depth), &Options::default()).expect("a graph").graph;
-            let names = graph.operations().iter().map(|operation| graph.operation_name(operation).to_string());
+            let names = graph.operations().map(|operation| operation.name().to_string());
             names.collect::<Vec<_>>()
         };
         let shallow = operations(0);

@@ -398,7 +398,10 @@ def check_removed(browser, page):
     marks = "comparison.pages.map(page => page.data.nodes.filter(node => node.mark && node.k < 3).map(node => [node.mark, node.name]))"
     assert browser.eval(marks) == [[["removed", "linear"]], [["added", "tanh"]]], browser.eval(marks)
     legend = browser.eval("document.querySelector('.kinds').innerText").split()
-    assert legend == ["added:", "1", "removed:", "2", "changed:", "0"], legend
+    assert legend[:6] == ["added:", "1", "removed:", "2", "changed:", "0"], legend
+    # The output is computed from what has changed.
+    follows = "comparison.pages.map(page => page.data.nodes.filter(node => node.follows).map(node => node.name))"
+    assert browser.eval(follows) == [["y"], ["y"]] and "output" in legend, (browser.eval(follows), legend)
     for size in [DESK, PHONE]:
         browser.size(*size)
         browser.open(page)
@@ -413,6 +416,21 @@ def check_model(browser, page):
         assert text in panel, f"{text}: {panel}"
     rows = browser.eval("page.data.nodes.flatMap(node => node.r || [])")
     assert ["B", "= 0.5"] in rows and ["B", "[6]"] in rows, rows
+
+
+def check_named(browser, page):
+    """Modules that names of nodes tell are groups and are found; what is not counted is told, as by `--stats`."""
+    browser.open(page)
+    titles = browser.eval("page.data.groups.slice(1).map(group => group.title)")
+    assert titles == ["layers: 3 × layer", "layers/0", "layers/1", "layers/2", "head"], titles
+    panel = browser.panel()
+    for text in ["notation\tONNX", "operations\t8", "multiply-adds\tunknown", "not counted\t1", "v.Odd\t1"]:
+        assert text in panel, f"{text}: {panel}"
+    assert "fragment" not in panel.lower(), panel
+    for path, found in {"layers.1": "layers/1", "layers/1": "layers/1", "/net/layers.1/exp": "Exp"}.items():
+        search(browser, path)
+        assert browser.panel().startswith(found), f"{path}: {browser.panel()}"
+        browser.key("Escape", 27)
 
 
 def check_module(browser, page):
@@ -434,7 +452,9 @@ def check_module(browser, page):
 def check_large(browser, page, operations):
     """A page with thousands of operations is usable."""
     browser.open(page)
-    assert f"{operations} operations" in browser.eval("document.querySelector('.count').textContent")
+    told = browser.eval("document.querySelector('.count').textContent").replace("\u2009", "")
+    counts = [int(word) for word in told.split() if word.isdigit()]
+    assert sum(counts) == operations, told
     browser.eval("document.querySelector('button[name=open]').click()")
     browser.frame()
     assert int(browser.data("shown")) >= operations // 2
@@ -557,6 +577,16 @@ told (float[4,4] x) => (float[4,6] y) <float[4,6] w = {WEIGHTS}, float[6] b = {1
 <domain: "l", opset_import: ["" : 17]> twice (a) => (c) { c = Add (a, a) }
 """.replace("WEIGHTS", ", ".join(map(str, range(24))))
 
+# Nodes whose names are paths of modules, and one of an operator that is not known.
+NAMED = """<ir_version: 10, opset_import: ["" : 21, "v" : 1]>
+named (float[2,3] x) => (float[2,3] y) {
+    STEPS
+    ["/net/head/Odd"] c = v.Odd (b2)
+    ["/net/head/Abs"] y = Abs (c)
+}
+""".replace("STEPS", "\n    ".join(
+    f'["/net/layers.{i}/Relu"] a{i} = Relu ({f"b{i - 1}" if i else "x"}) ["/net/layers.{i}/Exp"] b{i} = Exp (a{i})' for i in range(3)))
+
 # An operation with data, and another one instead of it.
 REMOVED = """version 1.0;
 graph g( x ) -> ( y )
@@ -632,6 +662,7 @@ def main():
         (folder / "layout.nnef").write_text(LAYOUT)
         (folder / "huge.nnef").write_text(huge_document())
         (folder / "told.onnxtxt").write_text(TOLD)
+        (folder / "named.onnxtxt").write_text(NAMED)
         (folder / "modules.nnef").write_text(MODULES)
         write_model(folder / "valued")
         browser = Page(program, folder / "profile")
@@ -655,6 +686,7 @@ def main():
                 ("values", lambda: check_values(browser, make(folder / "valued", "values.html"))),
                 ("wheel", lambda: check_wheel(browser, make(example, "wheel.html"))),
                 ("model", lambda: check_model(browser, make(folder / "told.onnxtxt", "model.html"))),
+                ("named", lambda: check_named(browser, make(folder / "named.onnxtxt", "named.html"))),
                 ("module", lambda: check_module(browser, make(folder / "modules.nnef", "module.html"))),
                 ("comparison", lambda: check_comparison(browser, compared("comparison.html", COMPARED, changed))),
                 ("removed", lambda: check_removed(browser, compared("removed.html", REMOVED, replaced))),

@@ -124,8 +124,8 @@ fn long_comprehension(tape: &mut Tape) -> Case {
 
 /// The value of the attribute of `pi`.
 fn attribute(graph: &Graph) -> nnef_flatten::graph::Value {
-    let operation = graph.operations().iter().find(|operation| graph.operation_name(operation) == "pi").expect("pi");
-    graph.argument(operation, "a").expect("its attribute").to_value()
+    let operation = graph.operations().find(|operation| operation.name() == "pi").expect("pi");
+    operation.argument("a").expect("its attribute").to_value()
 }
 
 /// Evaluates a document with the program and compares. Locals that are needed in any case are

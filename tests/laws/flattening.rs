@@ -92,7 +92,7 @@ fn json(graph: &Graph) -> String {
 }
 
 fn tensor_names(graph: &Graph) -> BTreeSet<String> {
-    let tensors = graph.operations().iter().flat_map(|operation| graph.tensors_of(operation));
+    let tensors = graph.operations().flat_map(|operation| operation.tensors());
     tensors.map(|tensor| graph.tensor_name(tensor)).collect()
 }
 
@@ -112,7 +112,7 @@ pub fn has_provenance(text: &str, options: &Options) -> Verdict {
     let body = text.rfind("\ngraph ").unwrap_or(0);
     let in_graph = |at: Location| document.sources().name(at.file) == "document" && body <= at.span.range().start;
     for operation in graph.operations() {
-        let name = graph.operation_name(operation);
+        let name = operation.name();
         let at = operation.location();
         require(at.span.start < at.span.end, || format!("`{name}` comes from nowhere"))?;
         let place = document.sources().text(at);
@@ -121,7 +121,7 @@ pub fn has_provenance(text: &str, options: &Options) -> Verdict {
             || ["copy", "idn", "constant", "slice", "squeeze"].contains(&name);
         require(stands, || format!("`{name}` comes from `{place}`"))?;
         let mut outermost = at;
-        for (fragment, at) in graph.calls(operation) {
+        for (fragment, at) in operation.calls() {
             let place = document.sources().text(at);
             require(place == fragment, || format!("a call stands at `{place}`"))?;
             outermost = at;
@@ -137,11 +137,11 @@ pub fn json_agrees(graph: &Graph) -> Verdict {
     let operations = json["operations"].as_array().ok_or("no operations")?;
     require(operations.len() == graph.operations().len(), || "another number of operations".to_string())?;
     for (found, operation) in operations.iter().zip(graph.operations()) {
-        let name = graph.operation_name(operation);
+        let name = operation.name();
         require(found["name"] == name, || format!("{} instead of {name}", found["name"]))?;
-        let mut expected: Vec<serde_json::Value> = graph
-            .outputs_of(operation)
-            .map(|output| match output {
+        let mut expected: Vec<serde_json::Value> = operation
+            .outputs()
+            .map(|(_, output)| match output {
                 Output::Tensor(tensor) => graph.tensor_name(*tensor).into(),
                 Output::Array(tensors) => tensors.iter().map(|&tensor| graph.tensor_name(tensor)).collect(),
             })
@@ -160,8 +160,7 @@ pub fn json_agrees(graph: &Graph) -> Verdict {
 fn is_lazy(document: &Document) -> Verdict {
     let graph = expanded(&document.text, &Options::default())?.graph;
     let all = expanded(&document.text, &Options::default().with(|o| o.keep_unused = true))?.graph;
-    let has =
-        |graph: &Graph, name: &str| graph.operations().iter().any(|operation| graph.operation_name(operation) == name);
+    let has = |graph: &Graph, name: &str| graph.operations().any(|operation| operation.name() == name);
     require(!has(&graph, "never") && !has(&graph, "dead"), || {
         "something was emitted that nothing demands".to_string()
     })?;

@@ -62,11 +62,11 @@ fn graph(calls: &[(usize, &str)], options: &Options) -> Graph {
 fn of_call(graph: &Graph, i: usize) -> Vec<String> {
     let text = flat_text(graph);
     let own = |name: &str| name == format!("r{i}") || name.starts_with(&format!("r{i}_"));
-    let known = graph.operations().iter().map(|operation| {
-        let tensor = graph.tensors_of(operation).next();
+    let known = graph.operations().map(|operation| {
+        let tensor = operation.tensors().next();
         let name = tensor.map_or(String::new(), |tensor| graph.tensor_name(tensor));
         let dtype = tensor.map(|tensor| graph.dtype(tensor));
-        let calls: Vec<&str> = graph.calls(operation).map(|(fragment, _)| fragment).collect();
+        let calls: Vec<&str> = operation.calls().map(|(fragment, _)| fragment).collect();
         (name, format!("{:?} {dtype:?} {calls:?}", tensor.and_then(|tensor| graph.shape(tensor))))
     });
     let known: Vec<(String, String)> = known.filter(|(name, _)| own(name)).collect();

@@ -94,7 +94,7 @@ fn given(input: &str, libraries: &[&str]) -> (Option<Vec<i64>>, String) {
     let expansion = run(&document(&format!("    image = {input};")), &options)
         .unwrap_or_else(|found| panic!("{input}: {}", common::tell(&found)));
     let graph = expansion.graph;
-    let image = graph.tensors_of(&graph.operations()[0]).next().unwrap();
+    let image = graph.operations().next().unwrap().tensors().next().unwrap();
     let line = flat_text(&graph).lines().find(|line| line.starts_with("    image = ")).unwrap().trim().to_owned();
     (graph.shape(image).and_then(|shape| shape.known()), line)
 }

@@ -15,7 +15,7 @@ fn graph(text: &str, options: &Options) -> Graph {
 
 /// The known extents of a tensor.
 fn shape(graph: &Graph, name: &str) -> Option<Vec<i64>> {
-    let mut results = graph.operations().iter().flat_map(|operation| graph.tensors_of(operation));
+    let mut results = graph.operations().flat_map(|operation| operation.tensors());
     results.find(|id| graph.tensor_name(*id) == name).and_then(|id| graph.shape(id)?.known())
 }
 
@@ -46,9 +46,9 @@ fn a_strided_max_pool_lowers_to_operations_with_shapes() {
         assert_eq!(shape(&graph(text, &options), "y"), Some(vec![1, 4, 4, 4]));
     }
     let lowered = graph(text, &lower_all());
-    let names: Vec<&str> = lowered.operations().iter().map(|operation| lowered.operation_name(operation)).collect();
+    let names: Vec<&str> = lowered.operations().map(|operation| operation.name()).collect();
     assert_eq!(names, ["external", "argmax_pool", "sample"]);
-    let index = lowered.tensors_of(&lowered.operations()[1]).next().unwrap();
+    let index = lowered.operations().nth(1).unwrap().tensors().next().unwrap();
     let extents = lowered.shape(index).and_then(|shape| shape.known());
     assert_eq!(extents, Some(vec![1, 4, 4, 4]));
 }
@@ -228,7 +228,7 @@ fn negative_symbolic_bounds_count_from_the_end() {
         y = slice(x, axes = [0], begin = [-S], end = [0]); z = slice(x, axes = [0], begin = [0], end = [-S]); }";
     let graph = graph(text, &Options::default());
     let text = |name: &str| {
-        let mut results = graph.operations().iter().flat_map(|operation| graph.tensors_of(operation));
+        let mut results = graph.operations().flat_map(|operation| operation.tensors());
         let id = results.find(|id| graph.tensor_name(*id) == name).expect(name);
         format!("{:?}", graph.shape(id).expect("a shape").extents())
     };
@@ -242,7 +242,7 @@ fn a_backward_slice_of_an_open_extent_has_an_open_one() {
         graph G( x ) -> ( y ) { x = external(shape = [S, 4]);
         y = slice(x, axes = [0], begin = [6], end = [2], stride = [-1]); }";
     let graph = graph(text, &Options::default());
-    let y = graph.tensors_of(&graph.operations()[1]).next().unwrap();
+    let y = graph.operations().nth(1).unwrap().tensors().next().unwrap();
     assert_eq!(format!("{:?}", graph.shape(y).expect("a shape").extents()), "[?, 4]");
 }
 

@@ -591,8 +591,7 @@ fn what_cannot_be_lowered_leaves_nothing_behind() {
         nn.Linear op 1 1 0 1 in_features=4 out_features=2 @weight=(0,3)f32\npnnx.Output out 1 0 1\n";
     let options = Options::default().with(|options| options.lower = Lower::All);
     let graph = Graph::from_pnnx(text, &options).unwrap();
-    let kinds: Vec<String> =
-        graph.operations().iter().map(|operation| graph.operation_name(operation).to_owned()).collect();
+    let kinds: Vec<&str> = graph.operations().map(|operation| operation.name()).collect();
     assert_eq!(kinds, ["external", "variable", "nn_Linear"]);
     Graph::from_pnnx(&graph.to_pnnx().unwrap(), &Options::untrusted()).unwrap();
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::Diagnostics;
 use crate::cli::io;
 use crate::cli::outcome::Failure;
-use crate::diff::{ChangedTensors, Difference};
+use crate::diff::{ChangedTensors, Difference, What};
 use crate::input::differ::DiffInput;
 use crate::input::{Findings, Refusal};
 use crate::picture::{Comparison, MarkKind, MarkedChange, Picture};
@@ -61,6 +61,7 @@ fn told(difference: &Difference, inputs: &[DiffInput; 2]) -> Comparison {
             module: module.to_owned(),
             text: change.without_places(),
             tensors: tensors.of(change),
+            is_output: change.what == What::Output,
         }));
     }
     Comparison {

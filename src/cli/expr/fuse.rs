@@ -36,7 +36,7 @@ pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, rep
 
 /// The first result of an operation.
 fn first(graph: &Graph, at: usize) -> String {
-    let operation = &graph.operations()[at];
+    let operation = &graph.operations[at];
     graph.tensors_of(operation).next().map(|tensor| graph.tensor_name(tensor)).unwrap_or_default()
 }
 
@@ -52,7 +52,7 @@ fn json(graph: &Graph, parts: &[GraphPart]) -> String {
                 write!(out, "{{\"output\": \"{output}\", \"expr\": \"{text}\", \"inputs\": [{}]}}", inputs.join(", "))
             }
             GraphPart::Other(at) => {
-                let name = graph.operation_name(&graph.operations()[*at]);
+                let name = graph.operation_name(&graph.operations[*at]);
                 write!(out, "{{\"op\": \"{name}\", \"output\": \"{}\"}}", first(graph, *at))
             }
         };
@@ -70,7 +70,7 @@ fn listing(graph: &Graph, parts: &[GraphPart]) -> String {
                 writeln!(out, "{} = {}  of {}", graph.tensor_name(*output), expression.canonical(), inputs.join(", "))
             }
             GraphPart::Other(at) => {
-                let name = graph.operation_name(&graph.operations()[*at]);
+                let name = graph.operation_name(&graph.operations[*at]);
                 writeln!(out, "{} = {name}", first(graph, *at))
             }
         };

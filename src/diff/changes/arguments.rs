@@ -140,7 +140,7 @@ impl<'g> Finder<'_, 'g> {
         let (mut open, mut next) = (vec![from], 0);
         while let Some(tensor) = open.get(next).copied() {
             next += 1;
-            let Some(operation) = graph.producer(tensor) else { continue };
+            let Some(operation) = graph.maker(tensor) else { continue };
             let mut found = false;
             for (_, operand) in graph.named_arguments(operation).take(MOST_SKIPPED) {
                 operand.each_tensor(&mut |operand| {

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use super::expression::{self, Choice, Expression, Variable};
 use super::polynomial::{Bounds, Polynomial};
 use super::{read, text};
+use crate::extents::Size;
 
 /// An integer that may depend on symbols, or may be unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -213,6 +214,14 @@ impl Dim {
         }
     }
 
+    /// The number with expressions in place of symbols that are named by one, as models of ONNX name extents: `2*M+1`.
+    pub(crate) fn spelled_out(&self) -> Dim {
+        let mut is_named = false;
+        self.each_symbol(&mut |symbol| is_named |= !text::is_word(symbol));
+        let named = |symbol: &str| Some(Dim::of_text(symbol)).filter(|dim| *dim != Dim::Unknown);
+        if is_named { self.substituted(&named) } else { self.clone() }
+    }
+
     /// Solves `self = value` for the only symbol: `2*S+1 = 7` results in `S` and 3.
     #[cfg(feature = "eval")]
     pub(crate) fn solved(&self, value: i64) -> Option<(std::sync::Arc<str>, i64)> {
@@ -245,5 +254,17 @@ impl Dim {
             Dim::Expr(expression) => expression.is_plain(),
             Dim::Unknown => false,
         }
+    }
+}
+
+impl Size for Dim {
+    const ONE: Self = Dim::Int(1);
+
+    fn broadcast(&self, other: &Self) -> Option<Self> {
+        self.clone().broadcast(other.clone())
+    }
+
+    fn unify(&self, other: &Self) -> Option<Self> {
+        self.clone().unify(other.clone())
     }
 }

@@ -70,6 +70,17 @@ fn texts_are_read_back() {
 }
 
 #[test]
+fn names_that_are_no_words_have_brackets_in_expressions() {
+    let odd = Dim::symbol("2*M+1");
+    assert_eq!(odd.text(), "2*M+1");
+    assert_eq!(odd.clone().times(dim("3*M")).text(), "3*(2*M+1)*M");
+    assert_eq!(dim("S").minus(odd.clone()).text(), "S-(2*M+1)");
+    assert_eq!(odd.clone().plus(dim("1")).over(dim("2")).text(), "((2*M+1)+1)/2");
+    assert_eq!(odd.times(dim("3*M")).spelled_out(), dim("6*M*M+3*M"));
+    assert_eq!(Dim::symbol("the batch").spelled_out(), Dim::symbol("the batch"));
+}
+
+#[test]
 fn what_holds_for_all_values_is_known() {
     assert_eq!(dim("S+1").compare(dim("S")), Some(Ordering::Greater));
     assert_eq!(dim("S").compare(dim("S+T+1")), Some(Ordering::Less));

@@ -12,6 +12,9 @@ pub(crate) const UNNAMED: &str = "unk__";
 /// The text of an expression. Positive terms come before negative ones, then terms with more variables come
 /// first, then the order is alphabetic.
 pub(super) fn expression(of: &Expression) -> String {
+    if let Some(Variable::Symbol(name)) = of.polynomial().as_variable() {
+        return name.to_string();
+    }
     let mut terms: Vec<(usize, String, i64)> = of
         .polynomial()
         .terms()
@@ -45,6 +48,8 @@ pub(super) fn expression(of: &Expression) -> String {
 /// The text of a variable; `factor` if it is a factor of a product, which needs parentheses around a quotient.
 fn variable(of: &Variable, factor: bool) -> String {
     match of {
+        // A model of ONNX may name an extent by anything: `2*M+1`, `batch size`.
+        Variable::Symbol(name) if !is_word(name) => format!("({name})"),
         Variable::Symbol(name) => name.to_string(),
         Variable::Quotient(Rounding::Down, sides) if !of.is_natural() => {
             format!("{ROUNDED_DOWN}({},{})", sides[0].text(), sides[1].text())
@@ -69,6 +74,10 @@ fn variable(of: &Variable, factor: bool) -> String {
 /// An operand of a quotient, in parentheses unless it is a name or a number.
 fn operand(dim: &Dim) -> String {
     let text = dim.text();
-    let simple = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if simple { text } else { format!("({text})") }
+    if is_word(&text) { text } else { format!("({text})") }
+}
+
+/// Whether a text is a name or a number.
+pub(super) fn is_word(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

@@ -39,7 +39,7 @@ impl<'g> Naming<'g> {
     /// names of their results have in common.
     pub(super) fn fragment(&mut self, body: &PlannedBody) -> String {
         let operations: Vec<usize> = body.steps.iter().filter_map(operation).collect();
-        let modules = operations.iter().map(|at| self.graph.note(OperationId::at(*at))?.module.as_deref());
+        let modules = operations.iter().map(|at| self.graph.note(OperationId::at(*at))?.module_path());
         let path = modules.collect::<Option<Vec<&str>>>().map(|paths| shared_path(&paths, &['.', '/']));
         let path = path.filter(|path| !path.is_empty()).unwrap_or_else(|| {
             let calls: Vec<String> = operations.iter().map(|at| self.calls(&self.graph.operations[*at])).collect();
@@ -75,7 +75,7 @@ impl<'g> Naming<'g> {
             let first_name = self.spellings.spell(self.graph.name_of(TensorId(first))).to_owned();
             let last_name = self.spellings.spell(self.graph.name_of(TensorId(last))).to_owned();
             let common = common_name(&first_name, &last_name);
-            let made = self.graph.producer(TensorId(first)).map(|made| self.graph.operation_name(made));
+            let made = self.graph.producer(TensorId(first)).map(|made| made.name());
             let other = made.filter(|_| at >= params).unwrap_or(PARAMETER);
             let usable = |name: &&str| !name.is_empty() && !(self.reserved)(name);
             let name = Some(common).filter(usable).map(str::to_owned);

@@ -17,9 +17,9 @@ fn graph(body: &str, outputs: &str, options: &Options) -> Graph {
 /// Asserts the statements of a body with an output `y` after merging.
 fn check(body: &str, outputs: &str, wanted: &str) {
     let mut graph = graph(body, outputs, &Options::default());
-    let before = graph.operations().len();
+    let before = graph.operations.len();
     let removed = graph.share(&[]);
-    assert_eq!(before - removed, graph.operations().len(), "{body}");
+    assert_eq!(before - removed, graph.operations.len(), "{body}");
     assert_eq!(graph.verify(), Vec::<String>::new(), "{body}");
     assert_eq!(statements(&graph), wanted, "{body}");
     assert_eq!(graph.share(&[]), 0, "{body}");
@@ -81,7 +81,7 @@ fn names_of_the_document_remain() {
 fn an_operation_comes_from_where_its_name_does() {
     let mut graph = graph("y = neg(own(x)); e = exp(x);", "y, e", &Options::default());
     graph.share(&[]);
-    let e = &graph.operations()[1];
+    let e = &graph.operations[1];
     assert_eq!(graph.tensor_name(graph.tensors_of(e).next().unwrap()), "e");
     assert_eq!(graph.calls(e).count(), 0);
 }

@@ -160,6 +160,12 @@ impl Amount {
         }
     }
 
+    /// For pages: a number, or the text for people of what is more than that.
+    #[cfg(feature = "pictures")]
+    pub(crate) fn told(&self) -> serde_json::Value {
+        self.known().map_or_else(|| self.text().into(), Into::into)
+    }
+
     /// For people: a number with spaces between thousands, or the beginning of an expression; `at least` before it if
     /// parts are of unknown size.
     pub(super) fn text(&self) -> String {

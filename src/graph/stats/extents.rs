@@ -2,12 +2,17 @@
 
 use super::amount::Amount;
 use crate::graph::dims::Dim;
-use crate::graph::{Graph, TensorId};
+use crate::graph::{Extent, Graph, TensorId};
+
+/// An extent as an expression of symbols that have values of their own.
+pub(super) fn dim(extent: &Extent) -> Dim {
+    extent.dim().spelled_out()
+}
 
 /// The extents of a tensor, if each is a number or an expression.
 pub(super) fn shape(graph: &Graph, tensor: TensorId) -> Option<Vec<Dim>> {
     let extents = graph.shape(tensor)?.extents().iter();
-    extents.map(|extent| if extent.is_unknown() { None } else { Some(extent.dim()) }).collect()
+    extents.map(|extent| if extent.is_unknown() { None } else { Some(dim(extent)) }).collect()
 }
 
 /// The number of items of a tensor; none if an extent is neither a number nor an expression.

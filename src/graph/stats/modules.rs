@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::counts::Counts;
-use crate::graph::{Graph, Operation, OperationId, OriginId};
+use crate::graph::{Graph, Note, Operation, OperationId, OriginId};
 use crate::source::names::Name;
 
 /// The most modules around a module: those inside of more are counted with it.
@@ -133,7 +133,7 @@ impl<'g> Modules<'g> {
     /// The module of an operation: the one that the model tells, or that of its call.
     fn of(&mut self, id: OperationId, operation: &Operation) -> u32 {
         let graph = self.graph;
-        let Some(path) = graph.note(id).and_then(|note| note.module.as_deref()) else {
+        let Some(path) = graph.note(id).and_then(Note::module_path) else {
             return self.of_calls.get(operation.origin.index()).copied().unwrap_or(WHOLE);
         };
         if let Some(known) = self.of_paths.get(path) {

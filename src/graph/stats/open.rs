@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::amount::Amount;
-use crate::diagnostics::visible::clean;
+use super::extents::dim;
+use crate::diagnostics::visible::{clean, shell_word};
 use crate::graph::dims::UNNAMED;
 use crate::graph::{Extent, Graph, TensorId};
 
@@ -30,10 +31,10 @@ impl OpenInputs {
         sums.iter().for_each(|sum| sum.each_symbol(&mut |symbol| _ = used.insert(symbol.to_owned())));
         let mut given = BTreeSet::new();
         for extent in graph.inputs.iter().filter_map(|input| graph.shape(*input)).flat_map(|shape| shape.extents()) {
-            extent.dim().each_symbol(&mut |symbol| _ = given.insert(symbol.to_owned()));
+            dim(extent).each_symbol(&mut |symbol| _ = given.insert(symbol.to_owned()));
         }
         let least = sums.iter().any(|sum| sum.is_least());
-        let inputs = graph.inputs.iter().filter_map(|input| open_input(graph, *input, (least, &used)));
+        let inputs = graph.inputs.iter().filter_map(|input| open_input(graph, *input, least, &used));
         let inputs = inputs.collect();
         let (symbols, computed): (Vec<String>, _) = used.into_iter().partition(|symbol| given.contains(symbol));
         let symbols = symbols.into_iter().filter(|symbol| !symbol.starts_with(UNNAMED)).collect();
@@ -55,8 +56,8 @@ impl OpenInputs {
         };
         if let Some(first) = self.symbols.first() {
             let each = if self.symbols.len() > 1 { "each symbol" } else { "it" };
-            let (symbols, first) = (listed(&self.symbols), clean(first));
-            text.push_str(&format!("sizes depend on {symbols}, unknown here: --set {first}=1 gives {each} a number\n"));
+            let (symbols, given) = (listed(&self.symbols), shell_word(&clean(&format!("{first}=1"))));
+            text.push_str(&format!("sizes depend on {symbols}, unknown here: --set {given} gives {each} a number\n"));
         }
         if !self.computed.is_empty() {
             text.push_str(&format!("sizes depend on data, as {}\n", listed(&self.computed)));
@@ -65,7 +66,8 @@ impl OpenInputs {
             let name = clean(name);
             let shape = extents.as_ref().map_or_else(|| "SHAPE".to_owned(), |extents| extents.join(","));
             let what = if extents.is_some() { "extents" } else { "a shape" };
-            text.push_str(&format!("the input {name} has {what} that are not known: --input-shape {name}={shape}\n"));
+            let given = shell_word(&clean(&format!("{name}={shape}")));
+            text.push_str(&format!("the input {name} has {what} that are not known: --input-shape {given}\n"));
         }
         text
     }
@@ -75,7 +77,8 @@ impl OpenInputs {
 fn open_input(
     graph: &Graph,
     input: TensorId,
-    (least, used): (bool, &BTreeSet<String>),
+    least: bool,
+    used: &BTreeSet<String>,
 ) -> Option<(String, Option<Vec<String>>)> {
     let name = graph.tensor_name(input);
     let Some(shape) = graph.shape(input) else {
@@ -85,7 +88,7 @@ fn open_input(
     };
     let is_open = |extent: &Extent| {
         let mut found = least && extent.is_unknown();
-        extent.dim().each_symbol(&mut |symbol| found |= symbol.starts_with(UNNAMED) && used.contains(symbol));
+        dim(extent).each_symbol(&mut |symbol| found |= symbol.starts_with(UNNAMED) && used.contains(symbol));
         found
     };
     let text = |extent: &Extent| if is_open(extent) { "1".to_owned() } else { extent.to_string() };

@@ -6,24 +6,27 @@
 use super::amount::Amount;
 use super::extents::shape;
 use crate::dictionary::{self, Products, Vocabulary};
+use crate::extents::Formula;
 use crate::graph::dims::Dim;
-use crate::graph::shapes::Einsum;
-use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
+use crate::graph::{Graph, Key, Kind, Operand, Operation, TensorId, Value};
 
 /// Counts the multiply-adds of an operation; none if they are not known.
 pub(super) type Count = fn(&Graph, &Operation) -> Option<Amount>;
 
-/// Whether an operation without a rule that does not belong to the standard of NNEF is known to have no products.
-pub(crate) type Known = fn(&str) -> bool;
-
-/// Graphs of NNEF, which may have operations of registries and of torch.
-pub(crate) const NNEF: Known = |name| FAMILIES.iter().any(|prefix| name.starts_with(prefix));
-
-/// The view of a model of ONNX: operators without a domain are those of ONNX.
-pub(crate) const ONNX: Known = |name| !name.contains('.');
-
-/// The beginnings of names of operations that are known: those with products have a rule.
+/// The beginnings of names of operations of registries and of torch: those with products have a rule.
 const FAMILIES: &[&str] = &["tract_", "nn_", "F_", "torch_", "Tensor_"];
+
+/// Whether an operation without a rule is known to have no products: one of the standard of NNEF or of ONNX, of a
+/// registry, or of torch.
+pub(super) fn has_none(graph: &Graph, kind: &Kind) -> bool {
+    let name = graph.text_of(kind.name);
+    let is_known = if graph.conventions.is_view {
+        !name.contains('.')
+    } else {
+        FAMILIES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    kind.standard || is_known
+}
 
 /// The rule of an operation, if it has products. `standard` states whether it belongs to the standard of NNEF.
 pub(super) fn rule(standard: bool, name: &str) -> Option<Count> {
@@ -189,31 +192,15 @@ fn einsum(graph: &Graph, operation: &Operation) -> Option<Amount> {
         None => graph.each_operand_tensor(operation, |tensor| tensors.push(tensor)),
     }
     let shapes = tensors.iter().map(|tensor| shape(graph, *tensor)).collect::<Option<Vec<_>>>()?;
-    let einsum = Einsum::of_ranks(text, &shapes.iter().map(Vec::len).collect::<Vec<_>>())?;
-    let mut extents: Vec<(char, Dim)> = Vec::new();
-    for (letters, shape) in einsum.operands.iter().zip(shapes) {
-        if shape.len() != letters.len() {
-            return None;
-        }
-        for (letter, extent) in letters.iter().zip(shape) {
-            match extents.iter_mut().find(|(known, _)| known == letter) {
-                None => extents.push((*letter, extent)),
-                Some((_, known)) => *known = larger(known, extent),
-            }
-        }
-    }
+    let mut formula = Formula::read(text, char::is_alphabetic).ok()?;
+    // That of quantized numbers has terms for zero points and scales, too, which are arguments of their own.
+    formula.operands.truncate(tensors.len());
+    let equation = formula.of_ranks(&shapes.iter().map(Vec::len).collect::<Vec<_>>()).ok()?;
+    let extents = equation.sizes(&shapes.iter().map(|shape| Some(&shape[..])).collect::<Vec<_>>()).ok()?;
     let factors = tensors.len().checked_sub(1)? as u64;
-    let sums = extents.iter().any(|(letter, _)| !einsum.result.contains(letter));
-    let all: Vec<Dim> = extents.into_iter().map(|(_, extent)| extent).collect();
+    let sums = extents.keys().any(|axis| !equation.result.contains(axis));
+    let all: Vec<Dim> = extents.into_values().collect();
     Some(if sums { Amount::product(&all).times(&Amount::from(factors)) } else { Amount::from(0) })
-}
-
-/// The extent to which two are broadcast; of numbers the larger one.
-fn larger(known: &Dim, extent: Dim) -> Dim {
-    match (known, &extent) {
-        (Dim::Int(known), Dim::Int(extent)) => Dim::Int(*known.max(extent)),
-        _ => known.clone().broadcast(extent).unwrap_or_else(|| known.clone()),
-    }
 }
 
 /// Each step of each sequence uses all weights of inputs and states once.

@@ -4,13 +4,15 @@
 
 use super::amount::grouped;
 use super::*;
+use crate::graph::dims::Dim;
+use crate::graph::{Extent, ModulePath, Shape};
 use crate::{Options, expand, parse};
 
 fn stats(body: &str) -> Stats {
     let options = Options::default();
     let text = format!("version 1.0; graph G( x ) -> ( y ) {{ x = external(shape = [1,3,8,8]); {body} }}");
     let parsed = parse("test", text, &options);
-    Stats::new(&expand(&parsed.document, &options).unwrap().graph, Setting::without_data(NNEF))
+    Stats::new(&expand(&parsed.document, &options).unwrap().graph, NO_DATA)
 }
 
 #[test]
@@ -121,7 +123,7 @@ fn modules(stats: &Stats) -> Vec<(String, [u64; 4])> {
 fn stats_of(text: &str) -> Stats {
     let options = Options::default();
     let parsed = parse("test", text.to_owned(), &options);
-    Stats::new(&expand(&parsed.document, &options).unwrap().graph, Setting::without_data(NNEF))
+    Stats::new(&expand(&parsed.document, &options).unwrap().graph, NO_DATA)
 }
 
 #[test]
@@ -169,10 +171,14 @@ fn modules_are_those_that_a_model_tells() {
         w = variable(shape = [4,4], label = 'w'); h = matmul(x, w); y = relu(h); }";
     let mut graph = expand(&parse("test", text.to_owned(), &options).document, &options).unwrap().graph;
     for (operation, module) in [(2, "a.0.b".to_owned()), (3, "a.1".to_owned() + &".c".repeat(100_000))] {
-        let note = crate::graph::Note { node: None, module: Some(module.into()), source: None };
+        let note = crate::graph::Note {
+            node: None,
+            module: Some(std::sync::Arc::new(ModulePath::of_text(module))),
+            source: None,
+        };
         graph.add_note(crate::graph::OperationId::at(operation), note);
     }
-    let stats = Stats::new(&graph, Setting::without_data(NNEF));
+    let stats = Stats::new(&graph, NO_DATA);
     let found = modules(&stats);
     assert_eq!(found[0], ("a".to_owned(), [3, 16, 32, 16]));
     assert_eq!(found[2], ("b".to_owned(), [2, 16, 32, 8]));
@@ -210,6 +216,27 @@ fn sizes_are_sums_on_symbols() {
     assert_eq!(sums[2], "27648*batch");
     assert_eq!(sums, ["27", "108", "27648*batch", "5120*batch", "16384*batch"]);
     assert!(text.contains("sizes depend on batch, unknown here: --set batch=1 gives it a number\n"), "{text}");
+}
+
+#[test]
+fn symbols_that_are_named_by_expressions_are_these() {
+    let options = Options::default();
+    let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2,3]); y = relu(x); }";
+    let told = |extents: &[&str]| {
+        let mut graph = expand(&parse("test", text.to_owned(), &options).document, &options).unwrap().graph;
+        for tensor in [graph.inputs()[0], graph.outputs()[0]] {
+            let extents: Vec<Extent> = extents.iter().map(|text| Extent::from(Dim::symbol(text))).collect();
+            graph.set_shape(tensor, Some(Shape::new(&extents)));
+        }
+        let stats = Stats::new(&graph, NO_DATA);
+        (stats.counts.activations.text(), stats.to_text(None))
+    };
+    let (sum, text) = told(&["2*M+1", "M"]);
+    assert_eq!(sum, "4*M*M+2*M");
+    assert!(text.contains("sizes depend on M, unknown here: --set M=1 gives it a number\n"), "{text}");
+    let (sum, text) = told(&["the batch", "M"]);
+    assert_eq!(sum, "2*(the batch)*M");
+    assert!(text.contains("depend on M, the batch, unknown here: --set M=1 gives each symbol"), "{text}");
 }
 
 #[test]

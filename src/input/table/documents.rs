@@ -6,7 +6,7 @@ use crate::diagnostics::Diagnostics;
 use crate::eval::Quantizations;
 use crate::files::parent;
 use crate::graph::names::NameId;
-use crate::graph::stats::{NNEF, Setting, Stats};
+use crate::graph::stats::{NO_DATA, Stats};
 use crate::input::models::{self, InputKind, Written};
 use crate::input::opened::Opened;
 use crate::input::settings::Settings;
@@ -250,7 +250,7 @@ impl Backing for Documents {
             ..settings.options.clone()
         };
         let expansion = crate::expand(&self.document, &options).ok()?;
-        Some(Stats::new(&expansion.graph, Setting::without_data(NNEF)))
+        Some(Stats::new(&expansion.graph, NO_DATA))
     }
 
     fn stored(&self, graph: &Graph, settings: &Settings) -> Sizes<'_> {

@@ -9,6 +9,7 @@ use crate::input::text::Text;
 use crate::input::{Findings, Refusal};
 use crate::loops::{Evaluation, Network};
 use crate::progress::{self, Phase};
+use crate::source::facts::Facts;
 use crate::source::{FileId, Sources};
 use crate::tensor::Tensor;
 use crate::{Graph, Lower, Options, write};
@@ -156,6 +157,10 @@ impl Backing for Networks {
 
     fn add_source(&mut self, name: &str, text: String) -> FileId {
         self.sources.add(name, text)
+    }
+
+    fn facts(&self) -> Facts {
+        Facts::of_notation("a network with loops")
     }
 
     fn values(&mut self, _: &Graph, _: &Settings) -> Result<Values<'_>, Refusal> {

@@ -17,6 +17,7 @@ use crate::ncnn::weights::{NcnnWeights, WeightFile};
 use crate::onnx::contents::DiskFile;
 use crate::pnnx::model::PnnxModel;
 use crate::progress::{self, Phase};
+use crate::source::facts::Facts;
 use crate::source::{FileId, Sources};
 use crate::{Lower, Options, write};
 
@@ -81,7 +82,7 @@ impl NcnnText {
             Some((graph, weights)) => (weights, Ok((graph, found))),
             None => (NcnnWeights::default(), Err(found)),
         };
-        Ok((Weighed { sources, data, before: None, is_bound: false }, result))
+        Ok((Weighed { sources, data, before: None, is_bound: false, facts: Facts::of_notation("ncnn") }, result))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::weighed::Weighed;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::files::parent;
-use crate::graph::stats::{Known, ONNX, Setting, Stats};
+use crate::graph::stats::{NO_DATA, Stats};
 use crate::input::edit::{Edited, InlinedModel};
 use crate::input::model_run::{ModelRun, limits};
 use crate::input::opened::Opened;
@@ -104,7 +104,7 @@ impl ParsedModel {
     /// The statistics before the expansion: only operations are counted, which needs no types.
     fn before(&self, options: &Options) -> Option<Stats> {
         let graph = self.document.as_ref()?.view(ViewTypes::Omitted, options).ok()??;
-        Some(Stats::new(&graph, Setting::without_data(ONNX)))
+        Some(Stats::new(&graph, NO_DATA))
     }
 
     /// Gives inputs their values; there is no document if one does not fit.
@@ -267,6 +267,7 @@ impl ModelBytes {
         let options = &settings.options;
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(options) } else { None };
+        let facts = parsed.document.as_ref().map(Document::facts).unwrap_or_default();
         parsed.bind(settings);
         progress::enter(Phase::Translating);
         let translated =
@@ -280,7 +281,7 @@ impl ModelBytes {
             Some((graph, variables)) => (variables, Ok((graph, found))),
             None => (NnefVariables::default(), Err(found)),
         };
-        Flat::new(Weighed { sources, data, before, is_bound: true }, result)
+        Flat::new(Weighed { sources, data, before, is_bound: true, facts }, result)
     }
 
     fn flat(self, what: &str, settings: &Settings) -> Result<Flat, Refusal> {
@@ -330,10 +331,6 @@ impl Backing for Models {
 
     fn constants(&self) -> Option<&ModelConstants> {
         Some(&self.constants)
-    }
-
-    fn known(&self) -> Known {
-        ONNX
     }
 
     fn before(&self, _: &write::Notation, _: &Settings) -> Option<Stats> {

@@ -14,6 +14,7 @@ use crate::input::{Findings, Refusal};
 use crate::pnnx::data::{Archive, Weights};
 use crate::pnnx::model::PnnxModel;
 use crate::progress::{self, Phase};
+use crate::source::facts::Facts;
 use crate::source::{FileId, Location, Sources, Span};
 use crate::{Lower, Options, write};
 
@@ -97,7 +98,7 @@ impl ParsedPnnx {
             Some((graph, members)) => (Weights { archive, members }, Ok((graph, found))),
             None => (Weights::default(), Err(found)),
         };
-        (Weighed { sources, data, before: None, is_bound: false }, result)
+        (Weighed { sources, data, before: None, is_bound: false, facts: Facts::of_notation("PNNX") }, result)
     }
 
     /// The text of the file with its expressions expanded; none if it is refused.

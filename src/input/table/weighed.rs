@@ -14,6 +14,7 @@ use crate::ncnn::weights::NcnnWeights;
 use crate::onnx::to_nnef::NnefVariables;
 use crate::parts::FILES;
 use crate::pnnx::data::Weights;
+use crate::source::facts::Facts;
 use crate::source::{FileId, Sources};
 use crate::tensor::Tensor;
 use crate::write::encode::VariableData;
@@ -97,6 +98,8 @@ pub(super) struct Weighed<D> {
     pub(super) before: Option<Stats>,
     /// Whether inputs have the values of the options already.
     pub(super) is_bound: bool,
+    /// What the model tells about itself.
+    pub(super) facts: Facts,
 }
 
 impl<D: VariableStore> Weighed<D> {
@@ -150,6 +153,10 @@ impl<D: VariableStore> Backing for Weighed<D> {
 
     fn weights(&self) -> Option<&dyn Variables> {
         Some(&self.data)
+    }
+
+    fn facts(&self) -> Facts {
+        self.facts.clone()
     }
 
     fn before(&self, _: &write::Notation, _: &Settings) -> Option<Stats> {

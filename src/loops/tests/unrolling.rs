@@ -226,7 +226,7 @@ fn large_constants_are_written_once() {
     net.mark_output(last);
     let graph = unrolled(&net, &Options::default());
     let count =
-        |name: &str| graph.operations().iter().filter(|operation| graph.operation_name(operation) == name).count();
+        |name: &str| graph.operations.iter().filter(|operation| graph.operation_name(operation) == name).count();
     assert_eq!((count("constant"), count("matmul")), (1, 4));
 }
 

@@ -66,7 +66,7 @@ fn produced<'g>(of: &NnefText, graph: &'g Graph, part: Span) -> Vec<&'g Operatio
     let within = |at: Location| at.file == main.file && part.start <= at.span.start && at.span.end <= part.end;
     let of_part =
         |operation: &&Operation| within(graph.calls(operation).last().map_or(operation.location(), |(_, at)| at));
-    graph.operations().iter().filter(of_part).collect()
+    graph.operations.iter().filter(of_part).collect()
 }
 
 /// The operations of a graph that a call stands for, without those of its arguments: in a fragment, in all calls of it.
@@ -76,7 +76,7 @@ pub(super) fn stands_for<'g>(of: &NnefText, graph: &'g Graph, call: Span) -> Vec
     let is_here = |at: Location| at.file == file && at.span.start == call.start;
     let of_call =
         |operation: &&Operation| is_here(operation.location()) || graph.calls(operation).any(|(_, at)| is_here(at));
-    graph.operations().iter().filter(of_call).collect()
+    graph.operations.iter().filter(of_call).collect()
 }
 
 /// The replacements that expand a call.
@@ -194,7 +194,7 @@ fn result(graph: &Graph, found: &[&Operation]) -> Result<TensorId, String> {
         made[tensor.index()] = true;
     }
     let mut taken: Vec<TensorId> = graph.outputs().iter().copied().filter(|tensor| made[tensor.index()]).collect();
-    for operation in graph.operations() {
+    for operation in &graph.operations {
         let mut operands = Vec::new();
         graph.each_operand_tensor(operation, |tensor| operands.extend(made[tensor.index()].then_some(tensor)));
         if !operands.is_empty() && !inside(operation) {

@@ -33,7 +33,7 @@ pub(super) fn hover(of: &NnefText, offset: u32) -> Option<HoverText> {
         SymbolKind::Parameter => parameter(of, &occurrence, symbol).and_then(|code| told(code, Vec::new())),
         SymbolKind::Local => local(of, &occurrence, symbol).and_then(|(code, remarks)| told(code, remarks)),
         SymbolKind::Graph => {
-            let count = of.needed().map(|graph| format!("{} operations when it is flat", graph.operations().len()));
+            let count = of.needed().map(|graph| format!("{} operations when it is flat", graph.operations.len()));
             told(format!("graph {}", symbol.name), count.into_iter().collect())
         }
         SymbolKind::Extent => told(symbol.name.clone(), vec!["A symbol that stands for an extent".to_owned()]),

@@ -28,7 +28,7 @@ impl LocalShapes {
     pub(super) fn new(document: &Document, graph: &Graph) -> Self {
         let (file, names) = (document.main().file, document.names());
         let mut found = LocalShapes::default();
-        for operation in graph.operations() {
+        for operation in &graph.operations {
             let Some(tensor) = graph.tensors_of(operation).next() else { continue };
             let at = operation.location();
             let called = graph.calls(operation).next().and_then(|(called, _)| names.get(called));

@@ -167,7 +167,7 @@ fn what_has_no_counterpart_is_named() {
         };
         let (graph, _, told) = lowered(&layers, weights);
         assert!(told.contains(named), "{layer}: {told}");
-        let names: Vec<&str> = graph.operations().iter().map(|operation| graph.operation_name(operation)).collect();
+        let names: Vec<&str> = graph.operations.iter().map(|operation| graph.operation_name(operation)).collect();
         assert!(names.last().is_some_and(|name| name.starts_with("ncnn_")), "{layer}: {names:?}");
     }
 }
@@ -179,7 +179,7 @@ fn layers_that_follow_each_other_share_the_axis_of_the_batch() {
     let mut text = Vec::new();
     graph.write_nnef(&mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
-    let names: Vec<&str> = graph.operations().iter().map(|operation| graph.operation_name(operation)).collect();
+    let names: Vec<&str> = graph.operations.iter().map(|operation| graph.operation_name(operation)).collect();
     assert_eq!(
         names,
         ["external", "variable", "unsqueeze", "conv", "leaky_relu", "max_pool", "squeeze", "copy"],

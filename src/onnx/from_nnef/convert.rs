@@ -86,7 +86,7 @@ fn checked<'g>(graph: &Graph, out: &Emitter, values: &[Option<ModelValue>], mut 
     for output in &graph.outputs {
         let value = values.get(output.index()).and_then(Option::as_ref);
         if value.is_some_and(|value| value.dims.is_none()) {
-            let producer = graph.producer(*output);
+            let producer = graph.maker(*output);
             let name = graph.tensor_name(*output);
             let refused = Refused::unknown(format!("the number of axes of output `{name}` is not known"));
             found = found.refused(producer, refused);

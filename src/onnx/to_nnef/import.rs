@@ -254,7 +254,7 @@ impl<'m> Import<'m> {
         }
         let scope = self.scopes.of(&node.rest);
         let name = node.name.filter(|name| *name != NameId::ROOT).map(|name| self.model.names.spelled(name));
-        let module = scope.path().cloned().or_else(|| NodeScope::path_of_name(&name?));
+        let module = scope.module.clone().or_else(|| NodeScope::module_of_name(&name?));
         let note = Note { node: None, module, source: scope.source.clone() };
         if note.is_empty() {
             return;

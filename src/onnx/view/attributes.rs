@@ -79,14 +79,11 @@ impl<'m> View<'m> {
     ) -> Result<Value, TooLarge> {
         let at = self.at(node.at);
         let name = attribute.name.unwrap_or(self.graph.name);
-        let row = self.graph.add_call_place(name, at);
+        let row = self.graph.add_graph_place(name, at);
         let group = self.graph.add_origin(origin, row);
         self.types.push(self.types.last().copied().flatten().and_then(|types| types.inner.get(place)));
-        let around = std::mem::replace(&mut self.around, self.scopes.of(&node.rest));
-        let open = std::mem::take(&mut self.open);
         let hidden: Vec<_> = own_names(graph).into_iter().map(|name| (name, self.tensors.hide(name))).collect();
         self.body(graph, NodePlace { call: node.origin, group })?;
-        (self.around, self.open) = (around, open);
         let results: Vec<Value> =
             graph.outputs.iter().map(|output| Value::Tensor(self.value(output.name.unwrap_or(NameId::ROOT)))).collect();
         let depth = self.types.len() as u32;

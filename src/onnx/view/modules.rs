@@ -1,44 +1,17 @@
-//! What metadata tell about nodes: their names, modules and source lines, and groups of the nodes of a module.
+//! What a model tells about its nodes: their names, modules and source lines.
 
-use super::{RESULT, TooLarge, View};
+use super::{TooLarge, View};
 use crate::graph::names::NameId;
-use crate::graph::{Note, OperationId, OriginId};
+use crate::graph::{Note, OperationId};
 use crate::onnx::model::NodeProto;
 use crate::onnx::scopes::NodeScope;
 
 impl View<'_> {
-    /// The group of the modules around a node, inside the group of its graph. A group has nodes that follow each other: a
-    /// module that is used again has another one.
-    pub(super) fn module_group(
-        &mut self,
-        scope: &NodeScope,
-        node: &NodeProto,
-        group: OriginId,
-    ) -> Result<OriginId, TooLarge> {
-        if scope.modules.is_empty() && node.inputs.is_empty() {
-            // A constant between the nodes of a module.
-            return Ok(group);
-        }
-        let own = &scope.modules[scope.common(&self.around)..];
-        let shared = own.iter().zip(&self.open).take_while(|(module, open)| **module == open.0).count();
-        self.open.truncate(shared);
-        for module in &own[shared..] {
-            self.charge(RESULT as usize + module.title.len())?;
-            let title = self.graph.symbols_mut().intern(&module.title);
-            let at = self.at(node.at);
-            let row = self.graph.add_call_place(title, at);
-            let parent = self.open.last().map_or(group, |open| open.1);
-            let origin = self.graph.add_origin(parent, row);
-            self.open.push((module.clone(), origin));
-        }
-        Ok(self.open.last().map_or(group, |open| open.1))
-    }
-
     /// Notes what the model tells about a node.
     pub(super) fn note(&mut self, id: OperationId, node: &NodeProto, scope: &NodeScope) -> Result<(), TooLarge> {
         let name = node.name.filter(|name| *name != NameId::ROOT);
-        let of_name = || NodeScope::path_of_name(&self.model.names.spelled(name?));
-        let module = scope.path().cloned().or_else(of_name);
+        let of_name = || NodeScope::module_of_name(&self.model.names.spelled(name?));
+        let module = scope.module.clone().or_else(of_name);
         let note = Note { node: name, module, source: scope.source.clone() };
         if !note.is_empty() {
             self.charge(note.bytes())?;
@@ -72,8 +45,8 @@ mod tests {
         Some(Box::new(all.map(|(key, value)| field((&format!("pkg.torch.onnx.{key}"), value))).into()))
     }
 
-    /// The names of the groups around an operation, the innermost first.
-    fn groups(graph: &Graph, operation: usize) -> Vec<&str> {
+    /// The calls around an operation, the innermost first.
+    fn calls(graph: &Graph, operation: usize) -> Vec<&str> {
         let mut found = Vec::new();
         let mut origin = graph.operations[operation].origin;
         while origin != OriginId::NONE {
@@ -101,19 +74,19 @@ mod tests {
         let graph = document.graph(&options).unwrap();
         let told = |i: usize| graph.note(OperationId::at(i)).unwrap().clone();
         let wanted: [(Option<&str>, &str, &[&str]); 6] = [
-            (Some("b.0.a"), "m.py:7", &["a: Act", "b.0: Block"]),
-            (Some("b.0.a"), "m.py:8", &["f", "a: Act", "b.0: Block"]),
-            (Some("b.0.a"), "m.py:8", &["f", "a: Act", "b.0: Block"]),
-            (Some("b.1.a"), "m.py:8", &["f", "a: Act", "b.1: Block"]),
-            (Some("b.1.a"), "m.py:8", &["f", "a: Act", "b.1: Block"]),
+            (Some("b.0.a"), "m.py:7", &[]),
+            (Some("b.0.a"), "m.py:8", &["f"]),
+            (Some("b.0.a"), "m.py:8", &["f"]),
+            (Some("b.1.a"), "m.py:8", &["f"]),
+            (Some("b.1.a"), "m.py:8", &["f"]),
             (None, "m.py:9", &[]),
         ];
         for (i, (module, source, around)) in wanted.into_iter().enumerate() {
-            assert_eq!((told(i).module.as_deref(), told(i).source.as_deref()), (module, Some(source)), "{i}");
-            assert_eq!(groups(&graph, i), around, "{i}");
+            assert_eq!((told(i).module_path(), told(i).source.as_deref()), (module, Some(source)), "{i}");
+            assert_eq!(calls(&graph, i), around, "{i}");
         }
-        // The nodes of a module that follow each other have one group.
-        assert_eq!(graph.origin_count(), 6);
+        let classes: Vec<String> = told(1).module.unwrap().steps().map(|(_, class)| class.to_owned()).collect();
+        assert_eq!((graph.origin_count(), classes), (2, vec!["Block".to_owned(), "Act".to_owned()]));
         let mut json = Vec::new();
         graph.write_source_map(&sources, &mut json).unwrap();
         let json = String::from_utf8(json).unwrap();

@@ -42,6 +42,8 @@ pub(crate) struct MarkedChange {
     pub(crate) text: String,
     /// In each graph, a result of the operation, or the input, that it is about.
     pub(crate) tensors: [Option<TensorId>; 2],
+    /// Whether it is about an output of the graphs.
+    pub(crate) is_output: bool,
 }
 
 /// What a page tells of the changes between two graphs.
@@ -92,7 +94,7 @@ pub(in crate::picture) fn write(pictures: [&Picture; 2], told: &Comparison, out:
 /// A change as the script reads it.
 fn row(change: &MarkedChange) -> Json {
     let [a, b] = change.tensors.map(|tensor| tensor.map_or(-1, |tensor| i64::from(tensor.0)));
-    json!([change.kind.word(), visible(&change.module), visible(&change.text), a, b])
+    json!([change.kind.word(), visible(&change.module), visible(&change.text), a, b, change.is_output])
 }
 
 /// A text without characters that change how others are shown.

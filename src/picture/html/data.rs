@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use rustc_hash::FxHashMap;
 
 use super::excerpt::{EXCERPT, Excerpt};
-use super::measures::{Measure, measures};
+use super::measures::{Measure, Measures, measures};
 use crate::graph::{Graph, Key, Operand, OperationId, OriginId, TensorId};
 use crate::picture::category::{self, STYLES};
 use crate::picture::label;
 use crate::picture::layout::Arrangement;
 use crate::picture::layout::frame;
 use crate::picture::layout::ranks::Vertex;
-use crate::picture::scene::{Group, Item, Scene, Subject};
+use crate::picture::scene::{Item, Scene, Subject};
 use crate::picture::sheet::shown;
 use crate::picture::values::{Summaries, Summary};
 use crate::source::facts::Facts;
@@ -38,8 +38,8 @@ pub(crate) fn write(
     let graph = scene.graph;
     let calls = (0..graph.origin_count()).filter_map(|i| graph.origin(OriginId(i as u32))).map(|call| call.at);
     let places = Places::new(sources, graph.operations.iter().map(|operation| operation.at).chain(calls));
-    let mut data =
-        Data { scene, graph, sources, values, facts, places, text: String::new(), excerpts: Excerpts::default() };
+    let (measures, text, excerpts) = (measures(scene), String::new(), Excerpts::default());
+    let mut data = Data { scene, graph, sources, values, facts, places, measures, text, excerpts };
     data.head();
     data.tensors(out)?;
     data.calls(out)?;
@@ -62,6 +62,7 @@ struct Data<'s> {
     values: &'s Summaries,
     facts: &'s Facts,
     places: Places,
+    measures: Measures,
     text: String,
     excerpts: Excerpts,
 }
@@ -137,6 +138,8 @@ impl Data<'_> {
         self.list(STYLES, |data, style| {
             data.strings(&[style.class, style.light.0, style.light.1, style.dark.0, style.dark.1]);
         });
+        self.key("called");
+        self.string(if self.graph.conventions.is_view { "function" } else { "fragment" });
         self.key("about");
         let about = &self.facts.0;
         self.list(about, |data, (key, text)| data.strings(&[key, text]));
@@ -204,7 +207,7 @@ impl Data<'_> {
             data.place(call.at);
             data.text.push(',');
             data.excerpt(call.at);
-            data.text.push(']');
+            data.text.push_str(if data.graph.is_graph(OriginId(i as u32)) { ",1]" } else { "]" });
         })
     }
 
@@ -225,7 +228,6 @@ impl Data<'_> {
 
     fn groups(&mut self, arrangement: &Arrangement, out: &mut dyn Write) -> io::Result<()> {
         self.key("groups");
-        let measures = measures(self.scene);
         self.long_list(self.scene.groups.len(), out, |data, i| {
             let (group, level) = (&data.scene.groups[i], &arrangement.levels[i]);
             data.text.push('{');
@@ -245,11 +247,15 @@ impl Data<'_> {
                 data.key("x");
                 data.int(group.run);
             }
+            if !group.class.is_empty() {
+                data.key("cl");
+                data.string(&group.class);
+            }
             if group.step != group.title {
                 data.key("step");
                 data.string(&group.step);
             }
-            let line = data.measure(group, &measures[i]);
+            let line = data.measure(i);
             data.key("titleWidth");
             data.int(frame::title_width(&group.title) as i64);
             let (width, height) = frame::closed_size(group, &line);
@@ -277,10 +283,12 @@ impl Data<'_> {
     }
 
     /// What is counted in a group, and the line of text in it while it is closed.
-    fn measure(&mut self, group: &Group, measure: &Measure) -> (String, String) {
-        let Measure { counts, uncounted } = measure;
+    fn measure(&mut self, group: usize) -> (String, String) {
+        let (group, measure) = (&self.scene.groups[group], self.measures.groups[group].clone());
+        let Measure { counts, uncounted, data } = &measure;
         self.key("m");
-        self.text.push_str(&format!("[{},{},{uncounted}]", counts.parameters.json(), counts.multiply_adds.json()));
+        let (parameters, products) = (counts.parameters.told(), counts.multiply_adds.told());
+        self.text.push_str(&format!("[{parameters},{products},{uncounted},{data}]"));
         let line = measure.line(self.graph, group);
         if line != Default::default() {
             self.key("r");
@@ -395,6 +403,10 @@ impl Data<'_> {
         if let Some(note) = graph.note(id) {
             self.key("m");
             self.list(label::told(graph, note), |data, (key, text)| data.strings(&[key, &text]));
+        }
+        if !self.measures.is_counted[id.index()] {
+            self.key("u");
+            self.int(1);
         }
         if let Some(summary) = self.values.get(&id) {
             self.summary(summary);

@@ -10,11 +10,27 @@ use crate::picture::scene::{Group, Scene};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measure {
     pub(super) counts: Counts,
-    /// The number of operations whose products are not counted, because shapes are unknown.
+    /// The number of operations that are not counted: their shapes, or what they compute, are not known.
     pub(super) uncounted: u64,
+    /// The number of variables and constants, which have no boxes.
+    pub(super) data: u64,
+}
+
+/// What is counted in a graph.
+pub(super) struct Measures {
+    /// By the groups of the scene.
+    pub(super) groups: Vec<Measure>,
+    /// Whether each operation is counted completely.
+    pub(super) is_counted: Vec<bool>,
 }
 
 impl Measure {
+    fn add(&mut self, other: &Measure) {
+        self.counts.add(&other.counts);
+        self.uncounted += other.uncounted;
+        self.data += other.data;
+    }
+
     /// The line below the title of a closed group: its parameters, and the shape of its result if it has one.
     pub(super) fn line(&self, graph: &Graph, group: &Group) -> (String, String) {
         let left = match self.counts.parameters.known() {
@@ -35,20 +51,20 @@ impl Measure {
 const LINE: usize = 24;
 
 /// The measures of the groups of a scene.
-pub(super) fn measures(scene: &Scene) -> Vec<Measure> {
+pub(super) fn measures(scene: &Scene) -> Measures {
     let mut measures = vec![Measure::default(); scene.groups.len()];
-    for ((counts, is_complete), group) in stats::of_each(scene.graph).into_iter().zip(places(scene)) {
-        let measure = &mut measures[group as usize];
-        measure.counts.add(&counts);
-        measure.uncounted += u64::from(!is_complete);
+    let mut is_counted = Vec::with_capacity(scene.folded.len());
+    let each = stats::of_each(scene.graph).into_iter().zip(&scene.folded);
+    for (((counts, is_complete), is_data), group) in each.zip(places(scene)) {
+        let own = Measure { counts, uncounted: u64::from(!is_complete), data: u64::from(*is_data) };
+        measures[group as usize].add(&own);
+        is_counted.push(is_complete);
     }
     for group in (1..measures.len()).rev() {
-        let Measure { counts, uncounted } = measures[group].clone();
-        let around = &mut measures[scene.groups[group].parent as usize];
-        around.counts.add(&counts);
-        around.uncounted += uncounted;
+        let own = measures[group].clone();
+        measures[scene.groups[group].parent as usize].add(&own);
     }
-    measures
+    Measures { groups: measures, is_counted }
 }
 
 /// The group of each operation. That of data is the innermost one around all that uses them.
@@ -99,7 +115,8 @@ mod tests {
         let options = Options::default();
         let graph = expand(&parse("flat", text.to_owned(), &options).document, &options).unwrap().graph;
         let scene = Scene::new(&graph);
-        let found = measures(&scene);
+        let found = measures(&scene).groups;
+        assert_eq!(found.iter().map(|of| of.data).collect::<Vec<_>>(), [3, 0, 2]);
         let of = |i: usize| {
             let Counts { parameters, multiply_adds, .. } = &found[i].counts;
             (scene.groups[i].title.as_str(), parameters.known(), multiply_adds.known())
@@ -109,5 +126,20 @@ mod tests {
             [("G", Some(28), Some(88)), ("a", Some(0), Some(32)), ("b", Some(12), Some(56))]
         );
         assert_eq!(found[2].line(&graph, &scene.groups[2]), ("12 parameters".to_owned(), "2×3".to_owned()));
+    }
+
+    #[test]
+    fn what_is_not_known_is_that_of_statistics() {
+        let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2,4]);
+            a__p = vendor(x); a__q = relu(a__p); b__p = matmul(x, x, transposeB = true); b__q = relu(b__p);
+            y = add(a__q, b__q); }";
+        let options = Options::default();
+        let graph = expand(&parse("flat", text.to_owned(), &options).document, &options).unwrap().graph;
+        let (all, stats) = (measures(&Scene::new(&graph)), stats::Stats::new(&graph, stats::NO_DATA));
+        let whole = &all.groups[ROOT as usize];
+        assert_eq!((&whole.counts, whole.uncounted), (&stats.counts, stats.uncounted.values().sum()));
+        assert_eq!(whole.counts.multiply_adds.told(), "at least 16");
+        assert_eq!(all.groups[1].counts.multiply_adds.told(), "unknown");
+        assert_eq!(all.is_counted.iter().filter(|is_counted| !**is_counted).count(), 1);
     }
 }

@@ -5,8 +5,8 @@
 const LISTED = 2000;
 
 class Comparison {
-  /* A change is its kind, the module around it, its text, and the tensor in each graph whose operation or input it is
-     about, or -1. */
+  /* A change is its kind, the module around it, its text, the tensor in each graph whose operation or input it is
+     about, or -1, and whether it is about an output. */
   constructor({ summary, notes, changes, pages }) {
     const desk = new Desk();
     this.changes = changes;
@@ -14,14 +14,25 @@ class Comparison {
     document.getElementById('summary').textContent = summary;
     this.pages = ['a', 'b'].map((side, i) => {
       const marked = changes.filter(change => change[3 + i] >= 0)
-        .map(change => ({ kind: change[0], tensor: change[3 + i], text: change[2] }));
+        .map(change => ({ kind: change[0], tensor: change[3 + i], text: change[2], output: change[5] }));
       return new Page(document.getElementById(side), pages[i], desk, `${side}.`, marked);
     });
+    this.markOutputs();
     this.list(document.getElementById('changes'), notes);
     const actions = { n: () => this.step(1), p: () => this.step(-1) };
     desk.actions = actions;
     document.getElementById('next').addEventListener('click', actions.n);
     document.getElementById('previous').addEventListener('click', actions.p);
+  }
+
+  /* An output that is computed from changes of one graph is not that of the other any more. */
+  markOutputs() {
+    const outputs = page => page.data.nodes.filter(node => node.k === 2), isMarked = node => node.mark || node.follows;
+    const names = new Set(this.pages.flatMap(outputs).filter(isMarked).map(node => node.name));
+    for (const page of this.pages) {
+      outputs(page).filter(node => names.has(node.name) && !isMarked(node)).forEach(follow);
+      page.draw();
+    }
   }
 
   list(root, notes) {
@@ -50,6 +61,12 @@ class Comparison {
       row.append(sign, element('span', `${kind}: ${this.changes.filter(([of]) => of === kind).length}`));
       list.append(row);
     }
+    if (this.pages.some(page => page.data.nodes.some(node => node.follows))) {
+      const row = element('li'), sign = element('i');
+      sign.dataset.kind = 'follows';
+      row.append(sign, element('span', 'output computed from that'));
+      list.append(row);
+    }
     return list;
   }
 
@@ -66,7 +83,7 @@ class Comparison {
     this.rows[i].setAttribute('aria-current', 'true');
     this.rows[i].scrollIntoView({ block: 'nearest' });
     this.pages.forEach((page, side) => {
-      const item = page.index.maker[this.changes[i][3 + side]];
+      const item = page.subject({ tensor: this.changes[i][3 + side], output: this.changes[i][5] });
       if (item === undefined) page.clear();
       else page.go(item);
     });

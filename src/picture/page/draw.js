@@ -157,14 +157,16 @@ class Painter {
     ctx.stroke();
   }
 
-  /* Draws the border of a box that a change is about. */
-  mark(box, radius, kind) {
+  /* Draws the border of a box that a change is about, or that follows from changes. */
+  mark(box, radius, kind, follows) {
     const { ctx, colors } = this;
-    if (!kind) return;
+    if (!kind && !follows) return;
     roundRect(ctx, box, radius);
-    ctx.strokeStyle = colors[kind];
+    ctx.strokeStyle = colors[kind || 'changed'];
     ctx.lineWidth = Math.max(3, 2 / this.scale);
+    if (!kind) ctx.setLineDash([6, 4]);
     ctx.stroke();
+    ctx.setLineDash([]);
   }
 
   /* Draws the number of changes in a closed group at its corner. */
@@ -198,7 +200,7 @@ class Painter {
       ctx.fillStyle = style.line;
       ctx.fill();
     }
-    this.mark(box, radius, node.mark);
+    this.mark(box, radius, node.mark, node.follows);
     this.ring(box, radius);
     if (!this.readable(12)) return;
     let y = box.y + 18;

@@ -10,15 +10,23 @@ const LARGE = 1.5;
 const WIDE = 1000;
 const SCALES = [0.01, 4];
 
-const operations = count => `${count} operation${count === 1 ? '' : 's'}`;
+const operations = count => `${grouped(count)} operation${count === 1 ? '' : 's'}`;
+
+/* Marks an output that is computed from what has changed. */
+function follow(node) {
+  node.follows = true;
+  node.told = ['is computed from what has changed'];
+}
 
 /* Unpacks the data: levels as objects, groups with their state. */
 function unpack(data) {
   data.groups.forEach((group, index) => {
     const items = group.items.length;
+    group.id = index;
     group.open = index === 0;
     group.step ??= group.title;
-    const kind = group.x ? `${group.x} equal modules` : group.p ? 'part' : group.f < 0 ? 'module' : 'fragment';
+    const called = group.f < 0 ? 'module' : data.calls[group.f][6] ? 'graph in an attribute' : data.called;
+    const kind = group.x ? `${group.x} equal modules` : group.p ? 'part' : called;
     group.note = `${kind}, ${operations(group.count)}`;
     group.size = group.x ? `${operations(group.count / group.x)} each` : operations(group.count);
     group.depth = index ? data.groups[group.parent].depth + 1 : 0;
@@ -66,7 +74,10 @@ class Page {
       },
       changed: () => desk.note(),
     });
-    this.panel.name = this.part('h1').textContent;
+    const title = this.part('h1');
+    /* A graph without a name is called as its file. */
+    title.textContent ||= data.files[0] || 'graph';
+    this.panel.name = title.textContent;
     this.dark = matchMedia('(prefers-color-scheme: dark)');
     this.dark.addEventListener('change', () => this.theme());
     this.theme();
@@ -75,8 +86,8 @@ class Page {
     if (this.about) this.panel.model(this.painter.colors);
     this.start();
     this.listen();
-    const count = data.nodes.filter(node => node.k === 0 || node.k === 3).length;
-    this.part('.count').textContent = operations(count);
+    const count = kind => data.nodes.filter(node => node.k === kind).length;
+    this.part('.count').textContent = operations(count(0)) + (count(3) ? ` and ${grouped(count(3))} ${DATA}` : '');
     desk.add(prefix, this);
     this.canvas.dataset.ready = 'yes';
     /* The milliseconds from the start of loading until now. */
@@ -87,17 +98,24 @@ class Page {
     return this.root.querySelector(selector);
   }
 
+  /* The box that a change is about: of an output, or of what makes a tensor. */
+  subject({ tensor, output }) {
+    const { nodes } = this.data, users = this.index.users[tensor] || [];
+    return output ? users.find(user => nodes[user].k === 2) : this.index.maker[tensor];
+  }
+
   /* Marks the boxes that changes are about, for data those that name them, and counts the changes in groups. What was
      added or removed is marked as such; what names other data than before has changed. */
   mark(changes) {
-    const { nodes, groups } = this.data, known = changes.filter(({ tensor }) => this.index.maker[tensor] !== undefined);
-    for (const { kind, tensor, text } of known) {
-      const node = nodes[this.index.maker[tensor]];
+    const { nodes, groups } = this.data;
+    const known = changes.map(change => [this.subject(change), change]).filter(([item]) => item !== undefined);
+    for (const [item, { kind, text }] of known) {
+      const node = nodes[item];
       if (!node.mark || kind !== 'changed') node.mark = kind;
       (node.told ??= []).push(text);
     }
-    for (const { tensor, text } of known) {
-      const maker = this.index.maker[tensor], user = this.user(maker), node = nodes[user];
+    for (const [maker, { text }] of known) {
+      const user = this.user(maker), node = nodes[user];
       if (user !== maker) {
         node.mark ??= 'changed';
         (node.told ??= []).push(text);
@@ -107,12 +125,27 @@ class Page {
       }
     }
     if (known.length) this.markGroups();
+    this.markOutputs(known.map(([item]) => item));
+  }
+
+  /* Outputs that are computed from what has changed. */
+  markOutputs(changed) {
+    const { nodes } = this.data, reached = new Set(changed), open = [...changed];
+    while (open.length) {
+      const node = nodes[open.pop()];
+      for (const user of node.k === 2 ? [] : node.o.flatMap(([, ids]) => ids).flatMap(tensor => this.index.users[tensor] || [])) {
+        if (reached.has(user)) continue;
+        reached.add(user);
+        open.push(user);
+      }
+    }
+    [...reached].map(item => nodes[item]).filter(node => node.k === 2 && !node.mark).forEach(follow);
   }
 
   /* A group of nothing but what was added is itself added, and so on. */
   markGroups() {
     const { nodes, groups } = this.data;
-    for (const node of nodes.filter(node => node.k < 2)) {
+    for (const node of nodes.filter(node => node.k < 3)) {
       for (let group = node.g; group > 0; group = groups[group].parent) {
         const of = groups[group], mark = node.mark || 'same';
         of.mark = of.mark && of.mark !== mark ? 'changed' : mark;

@@ -4,6 +4,12 @@
 /* The most functions and operators that are listed. */
 const KINDS = 12;
 
+/* The most letters of what is told in a line of the table about the model. */
+const LONG = 120;
+
+/* What has no boxes. */
+const DATA = 'variables, constants';
+
 /* A number with spaces between thousands. */
 const grouped = number => String(number).replace(/\B(?=(\d{3})+$)/g, '\u2009');
 
@@ -12,6 +18,15 @@ function counted(texts) {
   const counts = new Map();
   for (const text of texts) counts.set(text, (counts.get(text) || 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1]);
+}
+
+/* A count, or an expression on symbols, or what else is told of it. */
+const counting = count => typeof count === 'number' ? grouped(count) : count;
+
+/* The rows of a table of names with numbers. */
+function listed(counts) {
+  const rows = counts.slice(0, KINDS).map(([name, count]) => [name, grouped(count)]);
+  return rows.concat(counts.length > KINDS ? [['…', `${counts.length - KINDS} more`]] : []);
 }
 
 Object.assign(Panel.prototype, {
@@ -32,21 +47,28 @@ Object.assign(Panel.prototype, {
 
   /* What is counted in a group. That of equal modules is the same in each. */
   counts(group) {
-    const { m: [parameters, products, uncounted], x } = group, { groups } = this.data;
+    const { m: [parameters, products, uncounted, data], x } = group, { groups } = this.data;
     const modules = x ? groups.filter(other => other !== group && groups[other.parent] === group) : [];
-    /* A sum may depend on symbols: then it is an expression; of unknown shapes it is null. Data that modules share are
-       not those of each. */
-    const told = count => count === null ? 'unknown' : typeof count === 'string' ? count : grouped(count);
     const number = (count, of) => {
-      const each = modules.length === x ? of(modules[0]) : undefined;
-      const isShared = typeof count === 'number' ? each * x !== count : each === null;
-      return told(count) + (each === undefined || isShared ? '' : `, ${told(each)} each`);
+      const each = x && modules.length === x ? of(modules[0]) : undefined;
+      /* Data that modules share are not those of each. */
+      const isShared = typeof count === 'number' ? each * x !== count : each === 'unknown';
+      return counting(count) + (each === undefined || isShared ? '' : `, ${counting(each)} each`);
     };
-    const rows = [['operations', number(group.count, module => module.count)],
-      ['parameters', number(parameters, module => module.m[0])],
-      ['multiply-adds', number(products, module => module.m[1])]];
-    if (uncounted) rows.push(['not counted', grouped(uncounted), 'operations whose shapes are not known']);
+    const rows = [['operations', number(group.count, module => module.count)]];
+    if (data) rows.push([DATA, number(data, module => module.m[3])]);
+    rows.push(['parameters', number(parameters, module => module.m[0])],
+      ['multiply-adds', number(products, module => module.m[1])]);
+    if (uncounted) rows.push(['not counted', grouped(uncounted), 'operations whose shapes, or what they compute, are not known']);
     this.table('Counts', rows);
+    this.table('Not counted', listed(counted(this.within(group).filter(node => node.u).map(node => node.name))));
+  },
+
+  /* The boxes of operations in a group. */
+  within({ id }) {
+    const { nodes, groups } = this.data, inside = groups.map((_, other) => other === id);
+    groups.forEach((other, at) => { inside[at] ||= at > 0 && inside[other.parent]; });
+    return nodes.filter(node => node.k === 0 && inside[node.g]);
   },
 
   /* The tensors that enter a group, without data, and those that leave it. */
@@ -111,19 +133,23 @@ Object.assign(Panel.prototype, {
     const { data } = this, { about, nodes, groups } = data;
     this.item = null;
     this.start(this.name, 'the model');
-    const files = data.files.filter((_, file) => this.used.has(file));
-    const isLong = ([key]) => key === 'metadata';
+    /* A graph without operations comes from the only file. */
+    const files = data.files.filter((_, file) => this.used.has(file) || !this.used.size && data.files.length === 1);
+    /* Long lists are below what is short. */
+    const isLong = ([key, text]) => key === 'metadata' || text.length > LONG;
     this.table('Model', [...files.map(file => ['file', file]), ...about.filter(fact => !isLong(fact))]);
-    const operation = node => node.k === 0 || node.k === 3;
-    this.counts({ ...groups[0], x: 0, count: nodes.filter(operation).length });
+    this.counts({ ...groups[0], count: nodes.filter(node => node.k === 0).length });
     this.tensors('Inputs', data.inputs);
     this.tensors('Outputs', data.outputs);
     section(this.root, 'Legend').append(this.legend(colors));
-    const rows = counts => counts.slice(0, KINDS).map(([name, count]) => [name, grouped(count)])
-      .concat(counts.length > KINDS ? [['…', `${counts.length - KINDS} more`]] : []);
-    this.table('Calls of fragments and functions', rows(counted(data.calls.map(([, name]) => name))));
-    this.texts('Metadata', about.filter(isLong).map(([, text]) => text));
-    this.table('Operations', rows(counted(nodes.filter(node => node.k === 0).map(node => node.name))));
+    const names = kind => listed(counted(nodes.filter(node => node.k === kind).map(node => node.name)));
+    this.table('Operations', names(0));
+    this.table('Variables and constants', names(3));
+    const calls = data.calls.filter(call => !call[6]).map(([, name]) => name);
+    this.table(`Calls of ${data.called}s`, listed(counted(calls)));
+    const long = about.filter(isLong), metadata = long.filter(([key]) => key === 'metadata');
+    for (const [key, text] of long.filter(([key]) => key !== 'metadata')) this.texts(key, text.split(', '));
+    this.texts('Metadata', metadata.map(([, text]) => text));
   },
 
   /* What colours and signs mean: the categories that occur, groups, texts and lines. */

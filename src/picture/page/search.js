@@ -10,6 +10,9 @@ function modulePaths(data) {
   return paths;
 }
 
+/* A path with slashes between modules: `layers/0/attention` for `layers.0.attention`. */
+const slashed = path => path.split(/[./]+/).filter(Boolean).join('/');
+
 /* The search for names of operations, tensors, modules and fragments, for labels, and for lines of the source. */
 class Search {
   constructor(input, list, data, panel, actions) {
@@ -30,16 +33,19 @@ class Search {
   texts() {
     if (this.known) return this.known;
     const { data } = this, texts = [], { paths } = this;
+    const add = (item, lines, modules) => {
+      texts.push([item, lines.join('\n').toLowerCase(), modules.map(slashed).join('\n').toLowerCase()]);
+    };
     data.groups.forEach((group, id) => {
-      if (id) texts.push([-1 - id, `${group.title}\n${group.step}\n${paths[id]}`.toLowerCase()]);
+      if (id) add(-1 - id, [group.title, group.step, group.cl || [], paths[id]].flat(), [paths[id]]);
     });
     data.nodes.forEach((node, id) => {
       const names = node.o.flatMap(([, ids]) => ids.slice(0, 20)).map(tensor => data.tensors[tensor][0]);
       const label = node.i.find(([name]) => name === 'label');
       const place = node.s ? [`:${node.s[1]}`, `${data.files[node.s[0]]}:${node.s[1]}`] : [];
       const told = (node.m || []).map(([, text]) => text);
-      const path = node.k !== 3 && paths[node.g] ? `${paths[node.g]}/${node.name}` : [];
-      texts.push([id, names.concat(node.name, label ? label[1] : [], told, place, path).join('\n').toLowerCase()]);
+      const path = node.k !== 3 && paths[node.g] ? [`${paths[node.g]}/${node.name}`] : [];
+      add(id, names.concat(node.name, label ? label[1] : [], told, place, path), path.concat(told));
     });
     this.known = texts;
     return texts;
@@ -55,13 +61,15 @@ class Search {
     const wanted = this.input.value.trim().toLowerCase().replace(/^line (?=\d)/, ':');
     const equal = [], starts = [], contain = [];
     const line = /^:\d+$/.test(wanted);
+    /* Modules in paths are apart by points or by slashes. */
+    const path = /[./]/.test(wanted) && slashed(wanted);
     if (wanted) {
-      this.texts().forEach(([item, text]) => {
-        const lines = `\n${text}\n`;
-        if (lines.includes(`\n${wanted}\n`)) equal.push(item);
+      this.texts().forEach(([item, text, modules]) => {
+        const lines = `\n${text}\n`, paths = path ? `\n${modules}\n` : '';
+        if (lines.includes(`\n${wanted}\n`) || path && paths.includes(`\n${path}\n`)) equal.push(item);
         else if (line) return;
-        else if (lines.includes(`\n${wanted}`)) starts.push(item);
-        else if (text.includes(wanted)) contain.push(item);
+        else if (lines.includes(`\n${wanted}`) || path && paths.includes(`\n${path}`)) starts.push(item);
+        else if (text.includes(wanted) || path && paths.includes(path)) contain.push(item);
       });
     }
     const all = equal.concat(starts, contain);

@@ -53,7 +53,7 @@ fn literals_in_templates_are_folded() {
         let graph = crate::graph::Graph::of_expression(&parsed.expression, FileId::default(), &form);
         let graph = graph.unwrap_or_else(|found| panic!("{text}: {found}"));
         assert_eq!(graph.tensor_name(graph.outputs()[0]), "y", "{text}");
-        graph.operations().iter().map(|operation| graph.operation_name(operation).to_owned()).collect()
+        graph.operations.iter().map(|operation| graph.operation_name(operation).to_owned()).collect()
     };
     // What is not chosen is not added.
     assert_eq!(kinds("atan2(@0,1)"), ["external", "div", "atan"]);

@@ -198,7 +198,7 @@ fn nothing_is_lost_by_equal_names() {
     let mut labels: Vec<(&str, &str)> = members.iter().map(|(label, (member, _))| (&label[..], &member[..])).collect();
     labels.sort_unstable();
     assert_eq!(labels, [("A_b.data_2", "A_b.data"), ("a_b.data", "a:b.data"), ("r.w", "r.w")]);
-    let operation = graph.operations().last().unwrap();
+    let operation = graph.operations.last().unwrap();
     let keys: Vec<String> = graph.named_arguments(operation).filter_map(|(key, _)| key.map(str::to_owned)).collect();
     assert_eq!(keys, ["input", "input_2", "w", "a_b", "a_b_2", "flag"]);
 }

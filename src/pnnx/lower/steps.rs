@@ -21,7 +21,7 @@ impl Assembly for Line<'_> {
     }
 
     fn allows(&self, operations: i64) -> Lowered<()> {
-        let (made, most) = (self.builder.graph.operations().len() as u64, self.options.max_ops);
+        let (made, most) = (self.builder.graph.operations.len() as u64, self.options.max_ops);
         match made.saturating_add(operations.unsigned_abs()) > most {
             true => Err(Refusal::Because(too_many("the graph", most, "operations").into())),
             false => self.has_room(operations.unsigned_abs(), BYTES_OF_OPERATION),

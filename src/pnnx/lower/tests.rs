@@ -422,7 +422,7 @@ fn types_of_operators_that_are_passed_through_are_kept() {
     };
     for (element, wanted) in [("f32", false), ("bool", false), ("i64", true), ("null", true), ("c64", true)] {
         let (graph, _) = lowered(&text(element));
-        let passed = graph.operations().iter().any(|operation| graph.operation_name(operation).starts_with("F_"));
+        let passed = graph.operations.iter().any(|operation| graph.operation_name(operation).starts_with("F_"));
         assert_eq!(passed, wanted, "{element}");
     }
 }
@@ -433,7 +433,7 @@ fn choices_have_their_operands_by_name() {
     let text = file(&["(2)f32", "(2)bool", "(2)f32"], "torch.where", "$other=0 $condition=1 $input=2");
     let (graph, passed) = lowered(&text);
     assert!(!passed);
-    let choice = graph.operations().iter().find(|operation| graph.operation_name(operation) == "select").unwrap();
+    let choice = graph.operations.iter().find(|operation| graph.operation_name(operation) == "select").unwrap();
     let mut names = Vec::new();
     let mut add = |tensor| names.push(graph.tensor_name(tensor));
     graph.operands_of(choice).for_each(|operand| operand.each_tensor(&mut add));
@@ -464,7 +464,7 @@ fn tensors_in_place_of_numbers_are_not_ignored() {
         let (graph, passed) = lowered(&text);
         assert!(passed, "{text}");
         // Nothing of the attempt is left.
-        assert_eq!(graph.operations().len(), shapes.len() + 1, "{text}");
+        assert_eq!(graph.operations.len(), shapes.len() + 1, "{text}");
     }
 }
 
@@ -514,7 +514,7 @@ fn instance_norms_use_the_statistics_that_they_say() {
     let kinds = |text: &str| -> Vec<String> {
         let (graph, passed) = lowered(text);
         assert!(!passed, "{text}");
-        graph.operations().iter().map(|operation| graph.operation_name(operation).to_owned()).collect()
+        graph.operations.iter().map(|operation| graph.operation_name(operation).to_owned()).collect()
     };
     let batch = |text: &str| kinds(text).iter().any(|kind| kind == "batch_normalization");
     let operands = ["(1,2,3)f32", "(2)f32", "(2)f32"];

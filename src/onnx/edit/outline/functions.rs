@@ -78,7 +78,7 @@ impl Maker<'_> {
             Source::Call(_) => None,
         });
         let nodes: Vec<&NodeProto> = nodes.filter(|node| !node.inputs.is_empty()).collect();
-        let modules = nodes.iter().map(|node| NodeScope::of(&node.rest).path().cloned());
+        let modules = nodes.iter().map(|node| NodeScope::of(&node.rest).path().map(str::to_owned));
         let modules: Option<Vec<_>> = modules.collect();
         let calls = || nodes.iter().map(|node| self.calls(node)).collect::<Vec<_>>();
         let own = || nodes.iter().map(|node| node.name.map_or(String::new(), |name| self.model.names.spelled(name)));
