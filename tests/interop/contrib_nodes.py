@@ -622,8 +622,10 @@ def unique(node):
 def grid(node):
     n, c = node.size(1, 2), node.size(1, 3)
     node.give(node.floats(n, c, node.size(2, 5), node.size(2, 5)), node.floats(n, node.size(), node.size(), 2, low=-1.2, high=1.2))
-    node.set(mode=node.source.choice(["bilinear", "nearest", "bicubic"]), align_corners=node.maybe(1),
-             padding_mode=node.source.choice(["zeros", "border", "reflection"]))
+    mode = node.source.choice(["bilinear", "nearest", "bicubic"])
+    # At the border onnxruntime moves the place of a bicubic sample; run, as the standard, the items around it.
+    paddings = ["zeros", "reflection"] if mode == "bicubic" else ["zeros", "border", "reflection"]
+    node.set(mode=mode, align_corners=node.maybe(1), padding_mode=node.source.choice(paddings))
 
 
 @operator("Inverse", first=13)

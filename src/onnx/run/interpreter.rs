@@ -52,7 +52,7 @@ pub(super) struct RunFrame<'f, 'm> {
     bound: Option<&'f CallAttributes<'m>>,
 }
 
-/// Computes the results of a node of a standard operator whose operands are known.
+/// Computes the results of a node of a standard operator, or of one that is its body, whose operands are known.
 ///
 /// # Errors
 ///
@@ -68,7 +68,6 @@ pub(crate) fn evaluate_node(
         return Err(EvalError::missing(part));
     }
     let (domain, name) = names.operator(node);
-    let kernel = kernel(domain, name)?;
     let operands: Vec<_> = operands.iter().map(|operand| operand.clone().map(RunValue::Tensor)).collect();
     let attributes = NodeAttributes { names, node, bound: None };
     let call = NodeCall { attributes, version, operands: &operands, budget, stores };
@@ -76,7 +75,15 @@ pub(crate) fn evaluate_node(
         RunValue::Tensor(tensor) => Ok(tensor),
         other => Err(EvalError::argument(format!("a result of `{name}` is {}", other.kind()))),
     };
-    budget.operation(|| kernel.run(&call))?.into_iter().map(tensor).collect()
+    let results = match is_its_body(domain, name) {
+        // What a body computes is the same in all versions.
+        true => budget.operation(|| own_body::results(&call, None)).map_err(|failure| failure.error)?,
+        false => {
+            let kernel = kernel(domain, name)?;
+            budget.operation(|| kernel.run(&call))?
+        }
+    };
+    results.into_iter().map(tensor).collect()
 }
 
 /// The kernel of an operator.

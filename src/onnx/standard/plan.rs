@@ -189,7 +189,7 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
         let key = FunctionKey::of_node(names, node);
         let Some(version) = place.imports.version(names, node.domain) else { return Ok(()) };
         let Some(body) = self.selection.table.body(key.domain(names), key.name(names), version) else { return Ok(()) };
-        if is_overfull(names, node, version) {
+        if self.lines > MAX_LINES || is_overfull(names, node, version) {
             self.found.blocked.insert(key);
             return Ok(());
         }
