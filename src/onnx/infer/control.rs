@@ -142,7 +142,7 @@ impl<'m> Inference<'m> {
         let trips = if call.has(0) { call.item(0) } else { Dim::Unknown };
         let [turn, mut condition] = self.turn(&call);
         drop(call);
-        self.compare_inputs(&[ValueType::Unknown, condition.clone()], (body.1, node.at));
+        self.compare_inputs(&[ValueType::Unknown, condition.clone()], body.1, node.at);
         if let ValueType::Tensor(facts) = &mut condition {
             facts.items = always.then(|| [Dim::Int(1)].into());
         }

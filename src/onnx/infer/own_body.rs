@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call::Known;
 use super::contradictions::Contradictions;
@@ -64,6 +64,7 @@ impl<'m> Inference<'m> {
             contradictions: Contradictions::default(),
             wanted: self.wanted,
             bodies: None,
+            mistaken: FxHashSet::default(),
         };
         inner.budget.depth -= 1;
         for (formal, operand) in body.inputs.iter().zip(operands) {
