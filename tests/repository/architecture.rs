@@ -595,3 +595,27 @@ fn few_functions_take_tuples_apart() {
     println!("{} functions take tuples apart", found.len());
     assert!(found.len() <= TUPLES, "{} functions take tuples apart: {found:#?}", found.len());
 }
+
+/// Structs with fields of these names that are no lists.
+fn structs_with(text: &str, fields: &[&str]) -> Vec<String> {
+    let is_field = |line: &str, field: &str| {
+        let declared = line.trim().rsplit("pub(crate) ").next().unwrap();
+        declared.split(':').next() == Some(field) && !line.contains("Vec<")
+    };
+    let has = |body: &str, field: &str| body.split("\n}").next().unwrap().lines().any(|line| is_field(line, field));
+    let structs = text.split("struct ").skip(1).filter_map(|part| part.split_once(" {"));
+    structs.filter(|(_, body)| fields.iter().all(|field| has(body, field))).map(|(name, _)| name.to_string()).collect()
+}
+
+/// What a window is, and how many places it has, is said once (`extents/window.rs`): others read settings and report.
+#[test]
+fn a_window_along_an_axis_is_one_type() {
+    let all: Vec<String> = sources()
+        .iter()
+        .flat_map(|(name, text)| {
+            let found = structs_with(&code(text), &["size", "stride"]);
+            found.into_iter().map(move |found| format!("{name}: {found}"))
+        })
+        .collect();
+    assert_eq!(all, ["extents/window: Window<N = i64, P = (N, N)>"]);
+}

@@ -7,9 +7,11 @@ mod correlation;
 mod einsum;
 mod matrix;
 mod window;
+mod windows;
 
 pub(crate) use columns::Columns;
 pub(crate) use correlation::Correlation;
 pub(crate) use einsum::{Number, Summand, sum_of_products};
 pub(crate) use matrix::{MatrixItem, exchanged, multiplied, of_items, product};
-pub(crate) use window::WindowAxis;
+pub(crate) use window::SlidingWindow;
+pub(crate) use windows::{Direction, PlaneWindow, Windows, advance, greater, pooled};

@@ -6,6 +6,7 @@
 //!
 //! Expressions are shared, immutable and small: an expression of more than a few hundred variables becomes unknown.
 
+mod arithmetic;
 mod computed;
 mod dim;
 mod expression;

@@ -281,8 +281,11 @@ impl<'m> Folding<'m> {
         let results = evaluate_node(self.names, node, version, &operands, (self.stores, self.budget)).ok();
         self.budget.forgive();
         let results = results?;
-        // Programs do not agree on the extent where a window is larger than what it moves over.
-        if pure::has_window(self.names, node) && results.iter().any(|result| result.is_empty()) {
+        // Programs do not agree on the extent where a window is larger than what it moves over. Where an operand has no
+        // items, they do.
+        let is_empty = |items: Option<&Tensor>| items.is_some_and(Tensor::is_empty);
+        let has_none = results.iter().any(|result| is_empty(Some(result)));
+        if pure::has_window(self.names, node) && has_none && !operands.iter().any(|x| is_empty(x.as_deref())) {
             return None;
         }
         let added: usize = results.iter().map(|result| result.len()).sum();

@@ -56,7 +56,7 @@ pub(in crate::onnx::to_nnef) fn quantize(line: &mut NodeLine) -> NodeResults {
 }
 
 /// Adds a zero point, rounds, and limits numbers to the range of the type.
-fn rounded(line: &mut NodeLine, y: FlatTensor, zero: Option<FlatTensor>, to: DType) -> NodeResults {
+pub(super) fn rounded(line: &mut NodeLine, y: FlatTensor, zero: Option<FlatTensor>, to: DType) -> NodeResults {
     let (low, high) = to.range().ok_or(NodeRefusal::because("it quantizes to floats"))?;
     let mut y = line.emit.formula("round_even(@0)", &[y])?;
     if let Some(zero) = zero {
