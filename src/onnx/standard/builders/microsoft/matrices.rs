@@ -57,21 +57,26 @@ const ACTIVATIONS: &[(&str, &[(&str, f32)])] = &[
     ("ThresholdedRelu", &[("alpha", 1.0)]),
 ];
 
-/// Writes an activation by its name in attributes of fused operators. `parameter` tells one by its name and its position.
-fn write_activation(
-    call: &StandardCall,
-    settings: &mut TemplateSettings,
-    (name, parameter): (&str, &dyn Fn(&str, usize) -> Build<Option<f32>>),
-    (x, y): (&str, &str),
-) -> Build<()> {
+/// An activation by its name in attributes of fused operators.
+struct Activation<'a> {
+    name: &'a str,
+    /// A parameter by its name and its position.
+    parameter: &'a dyn Fn(&str, usize) -> Build<Option<f32>>,
+    /// The value that it is applied to.
+    x: &'a str,
+}
+
+/// Writes an activation, with the result `Y`.
+fn write_activation(call: &StandardCall, settings: &mut TemplateSettings, of: &Activation) -> Build<()> {
+    let Activation { name, parameter, x } = *of;
     if name.is_empty() {
-        settings.line(format!("{y} = Identity ({x})"));
+        settings.line(format!("Y = Identity ({x})"));
         return Ok(());
     }
     if name == "Clip" && call.version >= CLIP {
         settings.line(format!("least = const $T ({:e})", parameter("alpha", 0)?.unwrap_or(f32::MIN)));
         settings.line(format!("most = const $T ({:e})", parameter("beta", 1)?.unwrap_or(f32::MAX)));
-        settings.line(format!("{y} = Clip ({x}, least, most)"));
+        settings.line(format!("Y = Clip ({x}, least, most)"));
         return Ok(());
     }
     let (_, attributes) = ACTIVATIONS.iter().find(|row| row.0 == name).ok_or(NotKnown)?;
@@ -80,7 +85,7 @@ fn write_activation(
         texts.push(format!("{attribute}: float = {:e}", parameter(attribute, i)?.unwrap_or(*default)));
     }
     let attributes = if texts.is_empty() { String::new() } else { format!(" <{}>", texts.join(", ")) };
-    settings.line(format!("{y} = {name}{attributes} ({x})"));
+    settings.line(format!("Y = {name}{attributes} ({x})"));
     Ok(())
 }
 
@@ -93,7 +98,8 @@ pub(in crate::onnx::standard) fn fused_conv(call: &StandardCall, settings: &mut 
     let parameters = call.floats("activation_params")?.unwrap_or_default();
     let x = if call.has_input(3) { "summed" } else { "convolved" };
     let name = call.text("activation", "")?;
-    write_activation(call, settings, (&name, &|_, i| Ok(parameters.get(i).copied())), (x, "Y"))
+    let parameter = |_: &str, i: usize| Ok(parameters.get(i).copied());
+    write_activation(call, settings, &Activation { name: &name, parameter: &parameter, x })
 }
 
 pub(in crate::onnx::standard) fn fused_gemm(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
@@ -101,7 +107,7 @@ pub(in crate::onnx::standard) fn fused_gemm(call: &StandardCall, settings: &mut 
     settings.set("attributes", call.attributes(&["alpha", "beta", "transA", "transB"])?);
     let name = call.text("activation", "")?;
     let parameter = |name: &str, _| call.float(&format!("activation_{name}"));
-    write_activation(call, settings, (&name, &parameter), ("product", "Y"))
+    write_activation(call, settings, &Activation { name: &name, parameter: &parameter, x: "product" })
 }
 
 pub(in crate::onnx::standard) fn distances(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
