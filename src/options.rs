@@ -43,6 +43,9 @@ pub(crate) struct Internal {
     /// Whether a model is expanded and folded for its translation to NNEF: then numbers are computed from the codes of
     /// quantized constants, too, and types are those of the given shapes in any case.
     pub(crate) translates: bool,
+    /// The most bytes by which a constant that is computed for a model may be larger than what it replaces, if it is not the
+    /// usual number.
+    pub(crate) fold_growth: Option<u64>,
     /// Whether a model was folded.
     pub(crate) is_folded: bool,
     /// The part of the flat graph that is wanted.

@@ -19,7 +19,7 @@ An input is a text (`str`), a path (`os.PathLike`: a file, a folder, an archive)
 `nnef.Graph`, or a result of this module. What is refused raises `FlattenError`, which has the findings.
 """
 
-from ._api import check, diff, flatten, load, run
+from ._api import check, diff, flatten, load, run, simplify
 from ._diff import Change, Difference, Place
 from ._findings import Call, Finding, FlattenError
 from ._graph import Graph, Model
@@ -45,4 +45,5 @@ __all__ = [
     "flatten",
     "load",
     "run",
+    "simplify",
 ]

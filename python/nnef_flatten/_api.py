@@ -104,6 +104,9 @@ def flatten(
     bind: Mapping[str, npt.ArrayLike | os.PathLike[str]] | None = None,
     fold: bool = False,
     share: bool = False,
+    simplify: bool | str | Sequence[str] = False,
+    simplify_except: str | Sequence[str] = (),
+    fold_growth: int | str | None = None,
     drop_bitcasts: bool = False,
     outputs: str | Sequence[str] = (),
     inputs_at: str | Sequence[str] = (),
@@ -146,6 +149,10 @@ def flatten(
     * `bind`: Make a graph input a constant with this value: JSON, as in rate=16000 or mask=[1,0], or a .npy file
     * `fold`: Compute operations on constants; their results become constants
     * `share`: Merge equal operations
+    * `simplify`: Remove and join what changes no result, exactly, in a model of ONNX; fold and share are parts of it
+    * `simplify_except`: Rules that simplify does not use
+    * `fold_growth`: The most bytes by which a constant that is computed may be larger than what it replaces [default:
+      1KiB]
     * `drop_bitcasts`: Remove reshapes and transposes that move nothing in memory, and join chains of others
     * `outputs`: Keep only what these tensors of the flat graph need; they become the outputs
     * `inputs_at`: Make these tensors of the flat graph inputs, and drop what only they need
@@ -184,6 +191,23 @@ def flatten(
     ValueError: provenance does not apply to documents of NNEF 1.0: it is for onnx or onnxtxt
     """
     raise NotImplementedError
+
+
+def simplify(x: Untyped | Model | onnx.ModelProto, **options: Unpack[Flattening]) -> Model:
+    """Flattens a model of ONNX, and removes and joins what changes no result: `flatten` with `simplify=True`.
+
+    `simplify=["identity", "casts"]` uses these rules only, `simplify_except=["share"]` all others.
+
+    >>> import nnef_flatten
+    >>> text = '''<ir_version: 10, opset_import: ["" : 21]>
+    ... g (float[N, 2] x) => (float[N, 2] y) { a = Identity (x) b = Neg (a) c = Neg (b) y = Exp (c) }'''
+    >>> [operation.name for operation in nnef_flatten.simplify(text)]
+    ['Exp']
+    """
+    result = flatten(x, **{"simplify": True, **options})
+    if not isinstance(result, Model):
+        raise ValueError("simplify is for models of ONNX")
+    return result
 
 
 def load(x: Input, **options: Unpack[Reading]) -> Graph:

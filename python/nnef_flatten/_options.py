@@ -85,6 +85,9 @@ if TYPE_CHECKING:
         keep: str | Sequence[str]
         fold: bool
         share: bool
+        simplify: bool | str | Sequence[str]
+        simplify_except: str | Sequence[str]
+        fold_growth: int | str | None
         drop_bitcasts: bool
         outputs: str | Sequence[str]
         inputs_at: str | Sequence[str]
@@ -131,6 +134,9 @@ FLATTENING = (
     *CHECKING,
     "fold",
     "share",
+    "simplify",
+    "simplify_except",
+    "fold_growth",
     "drop_bitcasts",
     "outputs",
     "inputs_at",

@@ -5,6 +5,7 @@ mod language;
 mod layout;
 mod notation;
 mod reporting;
+mod rule;
 mod size;
 mod streams;
 
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 
 use crate::input::differ::DiffDetails;
 use crate::input::settings::Passes;
+use crate::onnx::{RuleId, UsedRules};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::limits::RunLimits;
@@ -23,6 +25,7 @@ pub(crate) use language::Language;
 pub(crate) use layout::{Layout, LayoutTo, Numbers};
 pub(crate) use notation::{From, To};
 pub(crate) use reporting::{Level, MessageFormat, Reporting, Warnings};
+pub(crate) use rule::Rule;
 pub(crate) use size::size;
 
 const EXAMPLES: &str = "\
@@ -179,9 +182,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         limits: RunLimits,
     },
-    /// Explain a diagnostic code, or list the codes of a rule.
+    /// Explain a diagnostic code or a rule of --simplify, or list the codes of a rule.
     Explain {
-        /// A code such as E0401, or a rule such as A1.
+        /// A code such as E0401, a rule such as A1, or one of --simplify such as casts.
         code: String,
     },
     /// Write a completion script for a shell.
@@ -247,6 +250,20 @@ pub(crate) struct Output {
     /// Of equal tensors that the document names, each keeps its operation.
     #[arg(long)]
     pub(crate) share: bool,
+    /// Remove and join what changes no result, exactly, in a model of ONNX; --fold and --share are parts of it.
+    ///
+    /// Names of inputs and outputs are kept. With names of rules only these are used; docs/simplify.md lists them.
+    #[arg(long, value_name = "RULE,…", num_args = 0.., require_equals = true, value_delimiter = ',', value_enum)]
+    #[arg(hide_possible_values = true)]
+    pub(crate) simplify: Option<Vec<Rule>>,
+    /// Rules that --simplify does not use.
+    #[arg(long, value_name = "RULE,…", value_delimiter = ',', value_enum, hide_possible_values = true)]
+    pub(crate) simplify_except: Vec<Rule>,
+    /// The most bytes by which a constant that is computed may be larger than what it replaces [default: 1KiB].
+    ///
+    /// Operations with larger results stay in a model of ONNX. In a quantized model nothing may grow.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) fold_growth: Option<u64>,
     /// Remove reshapes and transposes that move nothing in memory, and join chains of others.
     ///
     /// Names of tensors between them are lost.
@@ -267,8 +284,10 @@ pub(crate) struct Output {
 impl Output {
     /// The passes over the graph or the model.
     pub(super) fn passes(&self) -> Passes {
-        let Output { fold, share, annotate, outline, drop_bitcasts, .. } = *self;
-        Passes { fold, share, annotate, outline, drop_bitcasts }
+        let Output { fold, share, annotate, outline, drop_bitcasts, fold_growth, .. } = *self;
+        let rules = |rules: &[Rule]| rules.iter().map(|rule| rule.0).collect::<Vec<RuleId>>();
+        let used = self.simplify.as_ref().map(|used| UsedRules::of(&rules(used), &rules(&self.simplify_except)));
+        Passes { fold, share, simplify: used, annotate, outline, drop_bitcasts, fold_growth }
     }
 
     /// Whether passes over the flat graph are requested.

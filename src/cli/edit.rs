@@ -12,7 +12,7 @@ use super::outcome::{RunResult, Status};
 use super::process;
 use super::report::Reporter;
 use super::request::Request;
-use super::stats;
+use super::stats::{self, Passed};
 use super::verify::Comparison;
 
 /// Edits an input and writes it.
@@ -42,7 +42,7 @@ fn write_model(
 ) -> RunResult {
     let (output, to, settings) = (request.output, request.to(), request.settings);
     let target = request.destination.target.take();
-    let InlinedModel { mut sources, mut found, document, graph, before } = model;
+    let InlinedModel { mut sources, mut found, document, graph, before, simplified } = model;
     request.language.locate(&mut found, |option, name| sources.add(option, name.to_owned()));
     let flat = document.zip(to.onnx_form());
     let flat = flat.and_then(|(document, form)| FlatModel::new(document, form, settings.options.strict, &mut found));
@@ -53,7 +53,8 @@ fn write_model(
     let accepted = reporter.all(&sources, found).errors == 0;
     let place = place.transpose()?;
     if let Some(graph) = graph.as_deref().filter(|_| output.stats) {
-        stats::tell(before.as_deref(), (graph, NO_DATA), None, reporter);
+        let passed = Passed { simplified: simplified.as_ref(), removed: None };
+        stats::tell(before.as_deref(), (graph, NO_DATA), passed, reporter);
     }
     let Some((flat, place)) = flat.zip(place).filter(|_| accepted) else {
         reporter.summary();

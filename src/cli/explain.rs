@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use crate::diagnostics::{Code, suggest};
+use crate::onnx::{RULES, SimplifyRule};
 use crate::sink::OutputLimit;
 
 use super::io;
@@ -26,6 +27,10 @@ pub(crate) fn run(wanted: &str) -> RunResult {
         io::write_stdout(OutputLimit::NONE, &mut |out| list(out, &of_rule))?;
         return Ok(Status::Done);
     }
+    if let Some(rule) = RULES.iter().find(|rule| rule.name == wanted) {
+        io::write_stdout(OutputLimit::NONE, &mut |out| describe(out, rule))?;
+        return Ok(Status::Done);
+    }
     let upper = wanted.to_ascii_uppercase();
     let known = Code::ALL.iter().flat_map(|code| [Some(code.as_str()), code.info().rule]).flatten();
     let suggestion =
@@ -47,6 +52,16 @@ fn explain(out: &mut dyn Write, code: Code) -> std::io::Result<()> {
 pub(crate) fn body(code: Code) -> &'static str {
     let section = sections().find(|(heading, _)| heading.starts_with(code.as_str()));
     section.map_or("", |(_, body)| body.trim())
+}
+
+/// What a rule of `--simplify` does.
+fn describe(out: &mut dyn Write, rule: &SimplifyRule) -> std::io::Result<()> {
+    writeln!(out, "{} — a rule of --simplify\n", rule.name)?;
+    writeln!(out, "{}\nbecomes {}", rule.pattern, rule.left)?;
+    if !rule.condition.is_empty() {
+        writeln!(out, "if: {}", rule.condition)?;
+    }
+    writeln!(out, "exact because: {}", rule.exact)
 }
 
 fn list(out: &mut dyn Write, codes: &[Code]) -> std::io::Result<()> {

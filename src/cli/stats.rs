@@ -4,6 +4,7 @@ use crate::Graph;
 use crate::graph::stats::{Stats, Stored};
 use crate::input::source::Backing;
 use crate::layout::Removed;
+use crate::onnx::RuleCounts;
 use serde_json::json;
 
 use super::report::Reporter;
@@ -19,19 +20,34 @@ pub(super) fn run(
 ) {
     let before = backing.before(request.to(), request.settings);
     let stored = backing.stored(graph, request.settings);
-    tell(before.as_ref(), (graph, &*stored), removed, reporter);
+    let passed = Passed { simplified: backing.simplified(), removed };
+    tell(before.as_ref(), (graph, &*stored), passed, reporter);
+}
+
+/// What passes did that count what they do.
+#[derive(Default)]
+pub(super) struct Passed<'p> {
+    /// How often each rule was applied, if a model was simplified.
+    pub(super) simplified: Option<&'p RuleCounts>,
+    /// The bitcasts that were removed.
+    pub(super) removed: Option<Removed>,
 }
 
 /// Writes the statistics of a graph, with those before flattening for comparison.
 pub(super) fn tell(
     before: Option<&Stats>,
     (graph, stored): (&Graph, Stored),
-    removed: Option<Removed>,
+    Passed { simplified, removed }: Passed,
     reporter: &mut Reporter,
 ) {
     let after = Stats::new(graph, stored);
     let mut text = after.to_text(before);
     let mut stats = after.to_json(before);
+    if let Some(counts) = simplified {
+        text.push_str(&format!("rules that were applied: {}\n", counts.total()));
+        counts.applied().for_each(|(rule, count)| text.push_str(&format!("  {rule}: {count}\n")));
+        stats["rules"] = counts.applied().map(|(rule, count)| (rule.to_owned(), json!(count))).collect();
+    }
     if let Some(removed) = removed {
         let (before, after) = removed.moved;
         let what = "bytes moved by reshapes and transposes";

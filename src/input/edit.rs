@@ -6,7 +6,7 @@ use super::Findings;
 use crate::Graph;
 use crate::diagnostics::Diagnostics;
 use crate::graph::stats::Stats;
-use crate::onnx::Document;
+use crate::onnx::{Document, RuleCounts};
 use crate::pnnx::data::Archive;
 use crate::sink::ByteSink;
 use crate::source::Sources;
@@ -30,6 +30,8 @@ pub(crate) struct InlinedModel {
     pub(crate) graph: Option<Box<Graph>>,
     /// The statistics before the expansion, if they are needed.
     pub(crate) before: Option<Box<Stats>>,
+    /// How often each rule was applied, if the model was simplified.
+    pub(crate) simplified: Option<RuleCounts>,
 }
 
 /// A file of PNNX with its expressions expanded.

@@ -17,6 +17,7 @@ use super::{Findings, Refusal};
 use crate::diagnostics::Diagnostics;
 use crate::graph::Cut;
 use crate::graph::stats::Stats;
+use crate::onnx::UsedRules;
 use crate::tensor::Tensor;
 use crate::write::encode::{Encode, Made, Within};
 use crate::{Graph, Options, write};
@@ -186,6 +187,13 @@ impl Input {
     /// Whether equal operations are merged.
     pub fn share(mut self, share: bool) -> Self {
         self.settings.passes.share = share;
+        self
+    }
+
+    /// Whether a model of ONNX is simplified, as the command does with `--simplify`: what changes no result is removed or
+    /// joined. Other inputs are not.
+    pub fn simplify(mut self, simplify: bool) -> Self {
+        self.settings.passes.simplify = simplify.then_some(UsedRules::ALL);
         self
     }
 

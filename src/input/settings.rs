@@ -1,6 +1,7 @@
 //! What applies to all verbs of an input: the options, and the limits on its data.
 
 use crate::live::LiveRun;
+use crate::onnx::UsedRules;
 use crate::onnx::text::Production;
 use crate::options::Profile;
 use crate::tensor::Tensor;
@@ -40,6 +41,11 @@ pub(crate) struct Passes {
     pub(crate) fold: bool,
     /// Merges what is equal.
     pub(crate) share: bool,
+    /// Removes and joins what changes no result of a model, by these rules.
+    pub(crate) simplify: Option<UsedRules>,
+    /// The most bytes by which a constant that is computed for a model may be larger than what it replaces; none for the
+    /// usual number.
+    pub(crate) fold_growth: Option<u64>,
     /// Writes the types of all values into models, and comments with types, modules and places into texts of NNEF.
     pub(crate) annotate: bool,
     /// Writes repeated structure once.

@@ -12,7 +12,7 @@ use crate::eval::{EvalError, Evaluation, Evaluator, Quantizations, Variables};
 use crate::graph::names::NameId;
 use crate::graph::stats::Stats;
 use crate::model::Model;
-use crate::onnx::ModelConstants;
+use crate::onnx::{ModelConstants, RuleCounts};
 use crate::progress::{self, Phase};
 use crate::source::facts::Facts;
 use crate::source::{FileId, Location, Sources};
@@ -150,6 +150,11 @@ pub(crate) trait Backing: Send {
 
     /// The statistics before the expansion.
     fn before(&self, _: &write::Notation, _: &Settings) -> Option<Stats> {
+        None
+    }
+
+    /// How often each rule was applied, if it is a model that was simplified.
+    fn simplified(&self) -> Option<&RuleCounts> {
         None
     }
 

@@ -398,6 +398,34 @@ impl Document {
         found
     }
 
+    /// [`Self::fold`], and removes and joins what changes no result, by the rules that are used: names of inputs and
+    /// outputs, and of what stays, are kept. Returns how often each rule was applied, with warnings.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::flatten`].
+    pub(crate) fn simplify(
+        &mut self,
+        options: &Options,
+        limits: Limits,
+        rules: edit::UsedRules,
+    ) -> Result<(Diagnostics, edit::RuleCounts), Diagnostics> {
+        if let Some(part) = KERNELS.missing() {
+            return Err(part.at(Self::nowhere(self.file)));
+        }
+        let stores = Stores::new(self.folder.as_deref());
+        let limits = limits.folding(self.stored_bytes());
+        let (mut constants, mut counts) = (Held::default(), edit::RuleCounts::default());
+        let found = self.expanded(options, |model, functions, places| {
+            let folding = ((&stores, limits), rules);
+            let (found, held, applied) = edit::simplify(model, functions, places, folding, options)?;
+            (constants, counts) = (held, applied);
+            Ok(found)
+        });
+        self.held[1] = constants;
+        Ok((found?, counts))
+    }
+
     /// Translates a model to a flat graph of NNEF, with the data of its variables. The model is expanded and folded for
     /// that, since shapes and everything that is computed from them are constants in NNEF. Returns warnings with the
     /// graph.

@@ -33,6 +33,10 @@ mod view;
 
 pub use document::Document;
 pub(crate) use document::ExternalFile;
+#[cfg(feature = "cli")]
+pub(crate) use edit::{RULES, RuleId, SimplifyRule};
+#[cfg(feature = "input")]
+pub(crate) use edit::{RuleCounts, UsedRules};
 #[cfg(feature = "eval")]
 pub(crate) use evaluation::{ModelInput, ModelOutputs};
 pub(crate) use view::{ConstantReader, ModelConstants, ViewTypes};

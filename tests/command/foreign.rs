@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::common::command::call;
 
 /// What simplifies a model.
-const SIMPLER: &str = "--fold --share";
+const SIMPLER: &str = "--simplify";
 
 /// What is typed for a program, with `IN` for its model, and what the message names.
 const TYPED: &[(&str, &str, &str)] = &[

@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 
 use common::HEADER;
 use common::command::fast;
-use onnx::{MODELS, model};
+use onnx::{MODELS, SIMPLIFIED, model};
 use rank::{OPERANDS, RANKS};
 
 /// Texts `0`, `1`, … below a length, each made from its number, with something between them.
@@ -578,6 +578,7 @@ fn onnx_models_take_steps_in_proportion() {
     let without = model("", "y = Neg (x)");
     grow_in_proportion(Input::Onnx(&["check", "--unroll"]), &without, MODELS);
     grow_in_proportion(Input::Onnx(&["--lower", "none", "--to", "json"]), &without, MODELS);
+    grow_in_proportion(Input::Onnx(&["--simplify", "--to", "onnxtxt"]), &without, SIMPLIFIED);
 }
 
 #[test]

@@ -87,3 +87,29 @@ fn outputs(n: usize) -> String {
 fn references(n: usize, prefix: &str) -> String {
     format!("b = l.k <{}> (a)", list(n, ", ", |i| format!("p{i}: int = @{prefix}{i}")))
 }
+
+/// Models that are simplified.
+pub const SIMPLIFIED: &[(&str, Make)] = &[
+    ("identities in a row", |n| chain(n, |i| format!("t{} = Identity (t{i})", i + 1))),
+    ("casts in a row", |n| {
+        chain(n, |i| format!("t{} = Cast <to = {}> (t{i})", i + 1, if i % 2 == 0 { 11 } else { 1 }))
+    }),
+    ("minus signs in a row", |n| chain(n, |i| format!("t{} = Neg (t{i})", i + 1))),
+    ("states that do not change", |n| {
+        let states = |name: &str| list(n, ", ", |i| format!("float[2] {name}{i}"));
+        let names = |name: &str| list(n, ", ", |i| format!("{name}{i}"));
+        let nodes = list(n, " ", |i| format!("w{i} = Identity (v{i})"));
+        let body = format!(
+            "b (int64 i, bool c, {}, float[2] u) => (bool d, {}, float[2] s) {{ d = Identity (c) {nodes} s = Add (u, v0) }}",
+            states("v"),
+            states("w")
+        );
+        let first = list(n, ", ", |_| "x".to_owned());
+        model("", &format!("k = Shape (x) {}, y = Loop (k, , {first}, x) <body = {body}>", names("r")))
+    }),
+];
+
+/// Nodes of which each has the result of the one before it.
+fn chain(n: usize, node: impl Fn(usize) -> String) -> String {
+    model("", &format!("t0 = Neg (x) {} y = Neg (t{n})", list(n, " ", node)))
+}

@@ -34,6 +34,7 @@ PASSES = {
     "lower": ["--lower", "all"],
     "fold": ["--fold"],
     "share": ["--share"],
+    "simplify": ["--simplify"],
     "outline": ["--outline"],
     "annotate": ["--annotate"],
 }

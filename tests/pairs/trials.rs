@@ -129,6 +129,8 @@ const REPEATED: &[(&str, &str)] = &[
     ("pnnx", "@repeated.pnnx.param"),
     ("ncnn", "@repeated.ncnn.param --lower all"),
 ];
+/// Models with a large constant that is computed.
+const KNOWN: &[(&str, &str)] = &[("onnx", "@known.onnx"), ("onnxtxt", "@known.onnxtxt")];
 /// Layers that all become operations of NNEF.
 const LOWERED: &[(&str, &str)] =
     &[("ncnn", "@plain.ncnn.param --lower all"), ("run-ncnn", "@plain.ncnn.param --inputs @plain.inputs.json")];
@@ -158,6 +160,9 @@ pub const TRIALS: &[Trial] = &[
     trial(FLATTEN, "--fold", ""),
     trial(FLATTEN, "--fold", "").with("-q").only(&["nnef"]),
     trial(FLATTEN, "--share", "").with("-q").on(LOWERED),
+    trial(FLATTEN, "--simplify", ""),
+    trial(FLATTEN, "--simplify-except", "share").with("--simplify"),
+    trial(FLATTEN, "--fold-growth", "1MB").with("--fold").on(KNOWN),
     trial(FLATTEN, "--drop-bitcasts", "").with("-q").only(&["nnef", "loops", "onnx", "onnxtxt"]),
     trial(FLATTEN, "--drop-bitcasts", "").only(&["nnef-draft"]),
     trial(FLATTEN, "--drop-bitcasts", "").with("-q --lower all").on(&[("pnnx", "@reshape.pnnx.param")]).only(&["pnnx"]),

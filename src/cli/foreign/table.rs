@@ -14,9 +14,7 @@ pub(super) struct Foreign {
 
 const FLATTENING: &str = "flattening has no subcommand: nnef-flatten INPUT -o OUTPUT";
 const CONVERTING: &str = "nnef-flatten INPUT -o OUTPUT; the extension of OUTPUT, or --to, is the notation";
-/// What makes a model simpler, as an option and as a whole command: the two texts name the same options.
-const SIMPLER: &str = "--fold --share comes nearest; nothing is fused";
-const SMALLER: &str = "nnef-flatten --fold --share INPUT -o OUTPUT comes nearest; nothing is fused";
+const SMALLER: &str = "nnef-flatten --simplify INPUT -o OUTPUT; only what is exact is done, nothing is fused";
 const PART: &str = "nnef-flatten --inputs-at NAME,… --outputs NAME,… INPUT -o OUTPUT";
 const COUNTED: &str = "nnef-flatten --stats INPUT -o OUTPUT";
 const SHOWN: &str = "nnef-flatten --lower none INPUT; for a binary model also --to onnxtxt";
@@ -29,9 +27,10 @@ const RUN: &str = "nnef-flatten run INPUT --inputs FILE -o OUTPUT";
 const OUTPUTS: &str = "--outputs NAME,…, with all outputs that stay";
 const INPUTS: &str = "--inputs-at NAME,… makes inner tensors inputs";
 const FOLDED: &str = "constants are folded with --fold only";
-const SMALL: &str = "results that make the model grow are not folded by --fold";
-const ASKED: &str = "each pass runs only if it is asked for: --fold, --share";
-const UNFUSED: &str = "nothing is fused; of passes there are --fold and --share";
+const SMALL: &str = "--fold-growth SIZE: larger results are not computed by --fold and --simplify";
+const ASKED: &str =
+    "each pass runs only if it is asked for: --simplify, of which --simplify-except RULE,… leaves rules out";
+const UNFUSED: &str = "nothing is fused; --simplify does what is exact";
 const TYPED: &str = "--annotate writes the inferred types and shapes";
 const UNTYPED: &str = "shapes are written with --annotate only";
 const INLINED: &str =
@@ -127,28 +126,29 @@ pub(super) static FOREIGN: &[Foreign] = &[
     row(&["--no-constant-folding", "--skip-constant-folding", "--no-fold-shapes"], FOLDED),
     row(&["--no-large-tensor", "--size-threshold", "--fold-size-threshold", "--tensor-size-threshold"], SMALL),
     row(&["--num-passes", "--num-const-fold-passes"], "--fold computes in one pass what is known"),
-    row(&["--include-subgraph"], "--fold and --share reach branches and bodies, too"),
-    row(&["--simplify", "--onnxsim", "--slim"], SIMPLER),
+    row(&["--include-subgraph"], "--simplify, --fold and --share reach branches and bodies, too"),
     row(
         &[
+            "--onnxsim",
+            "--slim",
             "--optimize",
             "--optimise",
             "--perform-optimization",
             "--enable-optimization",
-            "--enable-onnxruntime-optimization",
             "--opt-level",
             "--optlevel",
             "--pass",
             "--declutter",
             "-O",
         ],
-        SIMPLER,
+        "--simplify",
     ),
+    row(&["--enable-onnxruntime-optimization"], "not here; --simplify does what is exact"),
     row(&["--skip-optimization", "--skip-optimizations", "--skip-optimizer", "--no-optimization"], ASKED),
     row(&["--skip-fuse-bn", "--enable-fuse-bn", "--skip-fusion-patterns", "--no-fuse"], UNFUSED),
     row(
         &["--list-default-optimizers", "--list-other-optimizers", "--list-ops"],
-        "--help lists the passes: --fold, --share",
+        "docs/simplify.md lists the rules of --simplify",
     ),
     row(
         &["--cleanup", "--toposort", "--remove-unused", "--prune"],

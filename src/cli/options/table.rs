@@ -133,6 +133,9 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("stats", OUTPUT, VIEWS),
     row("fold", PASSES, MODEL_PASS),
     row("share", PASSES, MODEL_PASS),
+    row("simplify", PASSES, SIMPLIFIED),
+    row("simplify-except", PASSES, &[of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF).with(&["simplify"])]),
+    row("fold-growth", PASSES, &[of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF).with(&["fold", "simplify"])]),
     row("drop-bitcasts", PASSES, PASS),
     row(
         "layout",
@@ -386,6 +389,9 @@ pub(super) static OPTIONS: &[OptionRow] = &[
 
 /// What passes apply to that models of ONNX have, too.
 const MODEL_PASS: &[Use] = &[of(C::FLATTEN).on(NOT_PNNX_FILES), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];
+
+/// What simplifies models. NNEF is written from a graph that is made of a model.
+const SIMPLIFIED: &[Use] = &[of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF)];
 
 /// The notations in which models are edited themselves.
 const OF_MODELS: Outputs = Of(&["onnx", "onnxtxt"]);

@@ -16,7 +16,7 @@ use crate::input::text::Text;
 use crate::input::{Findings, Refusal};
 use crate::onnx::contents::Contents;
 use crate::onnx::to_nnef::NnefVariables;
-use crate::onnx::{Document, ExternalFile, ModelConstants, ViewTypes};
+use crate::onnx::{Document, ExternalFile, ModelConstants, RuleCounts, ViewTypes};
 use crate::parts::OUTLINING;
 use crate::progress::{self, Phase};
 use crate::source::facts::Facts;
@@ -54,6 +54,8 @@ struct ParsedModel {
     document: Option<Document>,
     found: Diagnostics,
     folder: Option<PathBuf>,
+    /// How often each rule was applied, if the model was simplified.
+    simplified: Option<RuleCounts>,
 }
 
 /// The folder of a model; none for a stream, whose folder is unknown.
@@ -88,7 +90,7 @@ impl ModelBytes {
         if let (Some(document), Some(folder)) = (&mut document, &self.folder) {
             document.set_folder(folder);
         }
-        ParsedModel { sources, document, found, folder: self.folder }
+        ParsedModel { sources, document, found, folder: self.folder, simplified: None }
     }
 }
 
@@ -119,14 +121,22 @@ impl ParsedModel {
     /// Expands calls, and runs the passes; there is no document if that fails.
     fn flatten(&mut self, settings: &Settings) {
         progress::enter(Phase::Expanding);
-        let found = &mut self.found;
-        let options = &settings.options;
+        let (found, simplified) = (&mut self.found, &mut self.simplified);
+        let options = &settings.options.clone().with(|options| {
+            options.internal.fold_growth = settings.passes.fold_growth;
+        });
         self.document = self.document.take().and_then(|mut document| {
             let limits = limits(&document, settings);
             let mut flattened = || {
-                let warnings = match settings.passes.fold {
-                    true => document.fold(options, limits)?,
-                    false => document.flatten_within(options, limits)?,
+                let warnings = match (settings.passes.simplify, settings.passes.fold) {
+                    (Some(rules), fold) => {
+                        let rules = if fold { rules.and_fold() } else { rules };
+                        let (warnings, applied) = document.simplify(options, limits, rules)?;
+                        *simplified = Some(applied);
+                        warnings
+                    }
+                    (None, true) => document.fold(options, limits)?,
+                    (None, false) => document.flatten_within(options, limits)?,
                 };
                 if settings.passes.share {
                     document.share();
@@ -224,9 +234,9 @@ impl Source for ModelBytes {
             document.outline();
         }
         parsed.note_change();
-        let ParsedModel { sources, document, found, .. } = parsed;
+        let ParsedModel { sources, document, found, simplified, .. } = parsed;
         let document = document.filter(|_| !found.has_errors());
-        Ok(Edited::Model(Box::new(InlinedModel { sources, found, document, graph, before })))
+        Ok(Edited::Model(Box::new(InlinedModel { sources, found, document, graph, before, simplified })))
     }
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {
@@ -293,12 +303,12 @@ impl ModelBytes {
         let types = if settings.constants { ViewTypes::Compared } else { ViewTypes::Inferred };
         let viewed = parsed.view_with_constants(types, &settings.options, what)?;
         parsed.note_change();
-        let ParsedModel { sources, found, document, .. } = parsed;
+        let ParsedModel { sources, found, document, simplified, .. } = parsed;
         let (constants, result) = match viewed.filter(|_| document.is_some()) {
             Some((graph, constants)) => (constants, Ok((graph, found))),
             None => (ModelConstants::default(), Err(found)),
         };
-        let models = Models { sources, before, constants, facts };
+        let models = Models { sources, before, constants, facts, simplified };
         Ok(Flat::new(models, result))
     }
 }
@@ -310,6 +320,7 @@ struct Models {
     constants: ModelConstants,
     /// What the model tells about itself.
     facts: Facts,
+    simplified: Option<RuleCounts>,
 }
 
 impl Backing for Models {
@@ -335,6 +346,10 @@ impl Backing for Models {
 
     fn before(&self, _: &write::Notation, _: &Settings) -> Option<Stats> {
         self.before.clone()
+    }
+
+    fn simplified(&self) -> Option<&RuleCounts> {
+        self.simplified.as_ref()
     }
 
     fn facts(&self) -> Facts {

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::contradictions;
+use super::growth::{Growth, KeptNode};
 use super::pure;
 use super::references::References;
 use crate::Options;
@@ -42,14 +43,15 @@ pub(super) enum Folded {
 
 /// Computes what is known in the graph of a model. Returns whether results were computed that do not follow from types:
 /// then more may follow from types than before. What nodes compute that stay is kept for the next time. Functions of the
-/// model are left alone: what is known differs between their calls.
+/// model are left alone: what is known differs between their calls. Adds to a count how many nodes became constants.
 pub(super) fn constants(
     model: &mut ModelProto,
     folded: Folded,
-    (stores, budget): (&Stores, &Budget),
+    ((stores, budget), count): ((&Stores, &Budget), &mut u64),
     options: &Options,
 ) -> bool {
     let types = infer(model, options);
+    let growth = Growth::of(model, options);
     let References { variables, .. } = References::of(model);
     let ModelProto { names, graph: Some(graph), opsets, .. } = model else { return false };
     if folded == Folded::Noted {
@@ -76,10 +78,13 @@ pub(super) fn constants(
         uses,
         variables,
         keeps_quantized,
+        growth,
         computed,
+        replaced: 0,
         around: vec![Some(&types.main)],
     };
     folding.nodes(graph, Some(&types.main));
+    *count = count.saturating_add(folding.replaced);
     folding.computed
 }
 
@@ -145,8 +150,12 @@ struct Folding<'m> {
     variables: FxHashSet<NameId>,
     /// Whether quantized constants stay quantized.
     keeps_quantized: bool,
+    /// How much larger the model may become.
+    growth: Growth,
     /// Whether a node was computed whose results do not follow from types.
     computed: bool,
+    /// The number of nodes that constants stand for.
+    replaced: u64,
     /// The types of the open graphs, those of the outermost graph first.
     around: Vec<Option<&'m GraphTypes>>,
 }
@@ -182,6 +191,7 @@ impl<'m> Folding<'m> {
     /// Adds an initializer to the innermost open graph, whose value is visible from now on.
     fn store(&mut self, name: NameId, constant: TensorProto) {
         self.set(name, Known::Stored(self.constants.len() as u32));
+        self.growth.stored(name, &constant);
         self.constants.push(constant);
     }
 
@@ -205,6 +215,7 @@ impl<'m> Folding<'m> {
         }
         let nodes = std::mem::take(&mut graph.nodes);
         graph.nodes.reserve(nodes.len());
+        let mut kept = Vec::new();
         for (i, mut node) in nodes.into_iter().enumerate() {
             for (a, attribute) in node.attributes.iter_mut().enumerate() {
                 let mut position = 0;
@@ -236,6 +247,10 @@ impl<'m> Folding<'m> {
                     self.note(&node, results, !is_inferred, &mut facts);
                     graph.nodes.push(node);
                 }
+                Some(results) if self.grows(&node, &results) => {
+                    kept.push(self.keep(graph.nodes.len(), &node, results));
+                    graph.nodes.push(node);
+                }
                 Some(results) => {
                     self.computed |= !is_inferred;
                     self.replace(graph, node, results, &outputs);
@@ -243,6 +258,7 @@ impl<'m> Folding<'m> {
                 None => graph.nodes.push(node),
             }
         }
+        self.replace_together(graph, &kept, &outputs);
         if self.folded == Folded::Noted {
             graph.noted = self.constants.split_off(first_noted);
         }
@@ -296,6 +312,43 @@ impl<'m> Folding<'m> {
         fits.then(|| results.into_iter().map(Some).collect())
     }
 
+    /// Whether the model becomes too large with constants for the results of a node.
+    fn grows(&self, node: &NodeProto, results: &[Option<Arc<Tensor>>]) -> bool {
+        let results = node.outputs.iter().zip(results);
+        let results = results.filter_map(|(name, tensor)| Some((*name, &**tensor.as_ref()?)));
+        !self.is_constant(node) && self.growth.exceeds((self.names, &self.uses), node, results)
+    }
+
+    /// Notes the results of a node that stays because they are large: what is computed from them may be small.
+    fn keep(&mut self, place: usize, node: &NodeProto, results: Vec<Option<Arc<Tensor>>>) -> KeptNode {
+        let results = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);
+        let results: Vec<_> = results.filter_map(|(name, tensor)| Some((*name, tensor?))).collect();
+        results.iter().for_each(|(name, tensor)| _ = self.set(*name, Known::Read(Arc::clone(tensor))));
+        KeptNode { place, node: node.clone(), results }
+    }
+
+    /// Puts constants in place of nodes that stayed, where these take no more than what goes with all of them.
+    fn replace_together(&mut self, graph: &mut GraphProto, kept: &[KeptNode], outputs: &FxHashSet<NameId>) {
+        let places: FxHashSet<usize> =
+            self.growth.together((self.names, &self.uses), kept, |name| outputs.contains(&name)).into_iter().collect();
+        if places.is_empty() {
+            return;
+        }
+        let mut gone: FxHashMap<usize, &KeptNode> = FxHashMap::default();
+        gone.extend(kept.iter().filter(|kept| places.contains(&kept.place)).map(|kept| (kept.place, kept)));
+        let nodes = std::mem::take(&mut graph.nodes);
+        for (place, node) in nodes.into_iter().enumerate() {
+            let Some(kept) = gone.get(&place) else {
+                graph.nodes.push(node);
+                continue;
+            };
+            let result = |name: &NameId| kept.results.iter().find(|(own, _)| own == name).map(|found| found.1.clone());
+            let results = node.outputs.iter().map(result).collect();
+            self.computed = true;
+            self.replace(graph, node, results, outputs);
+        }
+    }
+
     /// Adds the results of a node as constants: outputs of the graph as nodes, others as initializers.
     fn replace(
         &mut self,
@@ -305,6 +358,7 @@ impl<'m> Folding<'m> {
         outputs: &FxHashSet<NameId>,
     ) {
         let is_constant = node.inputs.is_empty() && self.is_constant(&node);
+        self.replaced += u64::from(!is_constant);
         let named = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);
         for (name, tensor) in named.filter_map(|(name, tensor)| Some((*name, tensor?))) {
             if !is_constant && !outputs.contains(&name) {
@@ -315,6 +369,7 @@ impl<'m> Folding<'m> {
                 let constant = self.constant(&node, name, tensor_proto(&tensor, None));
                 graph.nodes.push(constant);
             }
+            self.growth.computed(name, &tensor);
             self.set(name, Known::Read(tensor));
         }
         if is_constant {

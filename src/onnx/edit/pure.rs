@@ -18,6 +18,13 @@ const WIDENING: &[&str] = &["DequantizeLinear"];
 /// Operators that move a window over spatial axes.
 const WINDOWS: &[&str] = &["AveragePool", "Conv", "ConvInteger", "DeformConv", "LpPool", "MaxPool", "QLinearConv"];
 
+/// Whether a node computes with the codes of quantized tensors, or makes such.
+pub(super) fn is_quantized(names: &ModelNames, node: &NodeProto) -> bool {
+    let (domain, operator) = names.operator(node);
+    let own = ["Quantize", "QLinear", "Integer"].iter().any(|part| operator.contains(part));
+    own || domain == "com.microsoft" && (operator.starts_with('Q') || operator.contains("NBits"))
+}
+
 /// Whether a node makes numbers of the codes of quantized tensors.
 pub(super) fn widens_codes(names: &ModelNames, node: &NodeProto) -> bool {
     WIDENING.contains(&names.operator(node).1)

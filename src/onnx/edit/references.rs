@@ -18,6 +18,8 @@ pub(super) struct References {
     pub(super) named: FxHashSet<NameId>,
     /// Those that training changes: variables, whatever they are at first.
     pub(super) variables: FxHashSet<NameId>,
+    /// The tensors of which is told how they were quantized.
+    pub(super) annotated: FxHashSet<NameId>,
 }
 
 impl References {
@@ -30,12 +32,12 @@ impl References {
             texts.training(&training);
         }
         let (names, mut found) = (&model.names, References::default());
-        let mut copies: FxHashMap<&str, Vec<bool>> = FxHashMap::default();
-        for (text, is_variable) in &texts.found {
+        let mut copies: FxHashMap<&str, Vec<Referred>> = FxHashMap::default();
+        for (text, referred) in &texts.found {
             let Ok(text) = std::str::from_utf8(text) else { continue };
             match names.value_named(text) {
-                Some(name) => found.add(name, *is_variable),
-                None => copies.entry(text).or_default().push(*is_variable),
+                Some(name) => found.add(name, *referred),
+                None => copies.entry(text).or_default().push(*referred),
             }
         }
         // The names of copies are spelled only if one of them is wanted.
@@ -43,23 +45,38 @@ impl References {
         for name in names.all_values().filter(|_| !copies.is_empty()) {
             spelled.clear();
             names.values.write(&names.texts, name, &mut spelled);
-            copies.get(&spelled[..]).into_iter().flatten().for_each(|is_variable| found.add(name, *is_variable));
+            copies.get(&spelled[..]).into_iter().flatten().for_each(|referred| found.add(name, *referred));
         }
         found
     }
 
-    fn add(&mut self, name: NameId, is_variable: bool) {
+    fn add(&mut self, name: NameId, referred: Referred) {
+        if referred == Referred::Annotated {
+            self.annotated.insert(name);
+            return;
+        }
         self.named.insert(name);
-        if is_variable {
+        if referred == Referred::Variable {
             self.variables.insert(name);
         }
     }
 }
 
-/// The names of values outside nodes, and whether training changes them.
+/// What is told of a value outside nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Referred {
+    /// It is used there.
+    Used,
+    /// Training changes it.
+    Variable,
+    /// How it was quantized.
+    Annotated,
+}
+
+/// The names of values outside nodes, and what is told of them.
 #[derive(Default)]
 struct Texts {
-    found: Vec<(Bytes, bool)>,
+    found: Vec<(Bytes, Referred)>,
 }
 
 impl Texts {
@@ -68,7 +85,9 @@ impl Texts {
         for annotation in encoded(&graph.rest, graph_fields::QUANTIZATION_ANNOTATION) {
             let parameters = payloads(&annotation, annotation::PARAMETERS);
             let values = parameters.iter().flat_map(|parameter| payloads(parameter, entry::VALUE));
-            self.found.extend(values.map(|text| (text, false)));
+            self.found.extend(values.map(|text| (text, Referred::Used)));
+            let tensors = payloads(&annotation, annotation::TENSOR).into_iter();
+            self.found.extend(tensors.map(|text| (text, Referred::Annotated)));
         }
         for attribute in graph.nodes.iter().flat_map(|node| &node.attributes) {
             each_graph(&attribute.value, &mut |inner| with_stack(|| self.annotated(inner)));
@@ -79,12 +98,12 @@ impl Texts {
     fn training(&mut self, message: &Bytes) {
         for bindings in [training::INITIALIZATION_BINDING, training::UPDATE_BINDING] {
             let keys = payloads(message, bindings).into_iter().flat_map(|binding| payloads(&binding, entry::KEY));
-            self.found.extend(keys.map(|text| (text, true)));
+            self.found.extend(keys.map(|text| (text, Referred::Variable)));
         }
         for graph in [training::INITIALIZATION, training::ALGORITHM] {
             let nodes = payloads(message, graph).into_iter().flat_map(|graph| payloads(&graph, graph_fields::NODE));
             let operands = nodes.flat_map(|encoded| payloads(&encoded, node::INPUT));
-            self.found.extend(operands.map(|text| (text, false)));
+            self.found.extend(operands.map(|text| (text, Referred::Used)));
         }
     }
 }

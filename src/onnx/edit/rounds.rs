@@ -2,6 +2,7 @@
 
 use super::cut;
 use super::fold::{self, Folded};
+use super::simplify::{RuleCounts, UsedRules};
 use super::unused;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
@@ -29,7 +30,24 @@ pub(crate) fn fold(
     folding: (&Stores, Limits),
     options: &Options,
 ) -> Result<(Diagnostics, Held), Diagnostics> {
-    decided(model, functions, places, (Folded::Replaced, folding), options)
+    decided(model, functions, places, (Folded::Replaced, None, folding), options).map(|(found, held, _)| (found, held))
+}
+
+/// Expands a model, given its functions, and simplifies it by rules, until nothing changes. Returns warnings, the memory of
+/// constants, and how often each rule was applied.
+///
+/// # Errors
+///
+/// The expansion is refused, see [`expand`].
+pub(crate) fn simplify(
+    model: &mut ModelProto,
+    functions: Functions,
+    places: (FileId, &Places),
+    (folding, rules): ((&Stores, Limits), UsedRules),
+    options: &Options,
+) -> Result<(Diagnostics, Held, RuleCounts), Diagnostics> {
+    let folded = if rules.folds() { Folded::Replaced } else { Folded::Noted };
+    decided(model, functions, places, (folded, Some(rules), folding), options)
 }
 
 /// Expands a model, given its functions. The control flow that is expanded is that of [`fold`], but nodes whose results are
@@ -45,16 +63,16 @@ pub(crate) fn unroll(
     folding: (&Stores, Limits),
     options: &Options,
 ) -> Result<Diagnostics, Diagnostics> {
-    decided(model, functions, places, (Folded::Noted, folding), options).map(|(found, _)| found)
+    decided(model, functions, places, (Folded::Noted, None, folding), options).map(|(found, ..)| found)
 }
 
 fn decided(
     model: &mut ModelProto,
     functions: Functions,
     (file, places): (FileId, &Places),
-    (folded, (stores, limits)): (Folded, (&Stores, Limits)),
+    (folded, rules, (stores, limits)): (Folded, Option<UsedRules>, (&Stores, Limits)),
     options: &Options,
-) -> Result<(Diagnostics, Held), Diagnostics> {
+) -> Result<(Diagnostics, Held, RuleCounts), Diagnostics> {
     // Loops that stay are told about in the end, when all that can be known is. Until then no bound stands for a number of
     // trips that may become known.
     let early = options.clone().with(|options| {
@@ -67,18 +85,46 @@ fn decided(
     cut(model, Location::new(file, Span::default()), options)?;
     let budget = Budget::new(limits);
     let folding = (folded, (stores, &budget));
-    settled(model, (file, places), folding, &early)?;
+    let mut folded_nodes = 0;
+    settled(model, (file, places), (folding, &mut folded_nodes), &early)?;
+    let bounded = early.with(|early| early.max_trips = options.max_trips);
     if options.max_trips.is_some() {
-        let bounded = early.with(|early| early.max_trips = options.max_trips);
-        settled(model, (file, places), folding, &bounded)?;
+        settled(model, (file, places), (folding, &mut folded_nodes), &bounded)?;
     }
-    if folded == Folded::Replaced {
+    if folded == Folded::Replaced && rules.is_none() {
         unused::remove(model);
+    }
+    let mut counts = RuleCounts::default();
+    if let Some(rules) = rules {
+        counts.count_folded(folded_nodes);
+        simplified(model, (file, places), (folding, rules, &mut counts), &bounded)?;
     }
     let last = options.clone().with(|options| options.internal.is_folded = true);
     found.extend(expand_control(model, file, places, &last)?.0);
     model.graph.iter_mut().for_each(fold::forget);
-    Ok((found, budget.into_held()))
+    Ok((found, budget.into_held(), counts))
+}
+
+/// Simplifies a model, and computes what is known then, until nothing changes.
+fn simplified(
+    model: &mut ModelProto,
+    places: (FileId, &Places),
+    (folding, rules, counts): ((Folded, (&Stores, &Budget)), UsedRules, &mut RuleCounts),
+    options: &Options,
+) -> Result<(), Diagnostics> {
+    for _ in 0..ROUNDS {
+        let nodes = Held::of(memory(model));
+        let round = super::simplify::simplify(model, rules, options);
+        drop(nodes);
+        if round.total() == 0 {
+            break;
+        }
+        counts.add(&round);
+        let mut folded_nodes = 0;
+        settled(model, places, (folding, &mut folded_nodes), options)?;
+        counts.count_folded(folded_nodes);
+    }
+    Ok(())
 }
 
 /// The bytes of the nodes of a model, and of the types of its values.
@@ -93,7 +139,7 @@ pub(crate) fn memory(model: &ModelProto) -> u64 {
 fn settled(
     model: &mut ModelProto,
     (file, places): (FileId, &Places),
-    (folded, folding): (Folded, (&Stores, &Budget)),
+    ((folded, folding), count): ((Folded, (&Stores, &Budget)), &mut u64),
     options: &Options,
 ) -> Result<(), Diagnostics> {
     for _ in 0..ROUNDS {
@@ -101,7 +147,7 @@ fn settled(
             break;
         }
         let nodes = Held::of(memory(model));
-        let computed = fold::constants(model, folded, folding, options);
+        let computed = fold::constants(model, folded, (folding, count), options);
         drop(nodes);
         let (_, expanded) = expand_control(model, file, places, options)?;
         if !computed && !expanded {

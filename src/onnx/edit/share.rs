@@ -127,7 +127,7 @@ pub(super) fn same_attribute(a: &AttributeProto, b: &AttributeProto) -> bool {
 }
 
 /// Whether two tensors have the same elements, in the same form.
-fn same_tensor(a: &TensorProto, b: &TensorProto) -> bool {
+pub(super) fn same_tensor(a: &TensorProto, b: &TensorProto) -> bool {
     a.dims == b.dims && a.data_type == b.data_type && a.rest == b.rest && a.external == b.external
 }
 

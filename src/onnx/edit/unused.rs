@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::references::References;
 use crate::graph::names::NameId;
 use crate::onnx::inline::{each_graph, each_graph_mut};
-use crate::onnx::model::{GraphProto, ModelProto, NodeProto};
+use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, ValueInfo};
 use crate::onnx::schema::Schemas;
 use crate::room::with_stack;
 
@@ -14,12 +14,20 @@ use crate::room::with_stack;
 pub(super) fn remove(model: &mut ModelProto) {
     let References { named, .. } = References::of(model);
     let ModelProto { names, graph: Some(graph), .. } = model else { return };
-    let schemas = Schemas::new();
-    let is_standard = |node: &NodeProto| {
-        let (domain, operator) = names.operator(node);
-        schemas.has(domain, operator)
-    };
-    remove_in(graph, &named, &is_standard);
+    remove_in(graph, &named, &|node| is_standard(names, node));
+}
+
+fn is_standard(names: &ModelNames, node: &NodeProto) -> bool {
+    let (domain, operator) = names.operator(node);
+    Schemas::new().has(domain, operator)
+}
+
+/// Removes nodes of standard operators of a function that none of its outputs needs.
+pub(super) fn remove_from(names: &ModelNames, function: &mut FunctionProto) {
+    let mut body = GraphProto { nodes: std::mem::take(&mut function.nodes), ..GraphProto::default() };
+    body.outputs.extend(function.outputs.iter().map(|name| ValueInfo { name: Some(*name), ty: None, rest: None }));
+    remove_in(&mut body, &FxHashSet::default(), &|node| is_standard(names, node));
+    function.nodes = body.nodes;
 }
 
 /// [`remove`] for a graph; values with a reference outside nodes stay.
@@ -66,16 +74,18 @@ pub(super) fn retain_values(graph: &mut GraphProto, used: &FxHashSet<NameId>) {
     graph.value_info.retain(|value| value.name.is_none_or(|name| is_needed(name) || made.contains(&name)));
 }
 
-/// Collects the names that the nodes and the outputs of a graph use.
-fn uses(graph: &GraphProto, used: &mut FxHashSet<NameId>) {
-    used.extend(graph.outputs.iter().filter_map(|output| output.name));
-    graph.nodes.iter().for_each(|node| uses_of(node, used));
-}
-
 /// Collects the names that a node uses, also in graphs inside it.
 pub(super) fn uses_of(node: &NodeProto, used: &mut FxHashSet<NameId>) {
-    used.extend(node.inputs.iter().copied().filter(|input| *input != NameId::ROOT));
+    uses_in(node, &mut |name| _ = used.insert(name));
+}
+
+/// Calls a function with each name that a node uses, also in graphs inside it.
+pub(super) fn uses_in(node: &NodeProto, f: &mut dyn FnMut(NameId)) {
+    node.inputs.iter().copied().filter(|input| *input != NameId::ROOT).for_each(&mut *f);
     for attribute in &node.attributes {
-        each_graph(&attribute.value, &mut |graph| with_stack(|| uses(graph, used)));
+        each_graph(&attribute.value, &mut |graph| {
+            graph.outputs.iter().filter_map(|output| output.name).for_each(&mut *f);
+            graph.nodes.iter().for_each(|node| with_stack(|| uses_in(node, f)));
+        });
     }
 }

@@ -21,7 +21,10 @@ fields! {
         NODE = 1, NAME = 2, INITIALIZER = 5, INPUT = 11, OUTPUT = 12, VALUE_INFO = 13, QUANTIZATION_ANNOTATION = 14,
         SPARSE_INITIALIZER = 15,
     }
-    node { INPUT = 1, OUTPUT = 2, NAME = 3, OP_TYPE = 4, ATTRIBUTE = 5, DOMAIN = 7, OVERLOAD = 8, METADATA = 9, DEVICES = 10 }
+    node {
+        INPUT = 1, OUTPUT = 2, NAME = 3, OP_TYPE = 4, ATTRIBUTE = 5, DOC_STRING = 6, DOMAIN = 7, OVERLOAD = 8,
+        METADATA = 9, DEVICES = 10,
+    }
     device { SHARDING = 2 }
     sharding { TENSOR = 1 }
     attribute {
@@ -31,7 +34,7 @@ fields! {
     }
     tensor {
         DIMS = 1, DATA_TYPE = 2, FLOAT_DATA = 4, INT32_DATA = 5, STRING_DATA = 6, INT64_DATA = 7, NAME = 8, RAW_DATA = 9,
-        DOUBLE_DATA = 10, UINT64_DATA = 11, EXTERNAL_DATA = 13, DATA_LOCATION = 14,
+        DOUBLE_DATA = 10, UINT64_DATA = 11, DOC_STRING = 12, EXTERNAL_DATA = 13, DATA_LOCATION = 14, METADATA = 16,
     }
     sparse { VALUES = 1, INDICES = 2, DIMS = 3 }
     value_info { NAME = 1, TYPE = 2 }

@@ -1,0 +1,42 @@
+//! Nodes `Constant` as initializers.
+
+use crate::graph::names::NameId;
+use crate::onnx::model::{AttributeValue, EncodedField, Fields, ModelNames, NodeProto, TensorProto};
+use crate::onnx::protobuf::fields::{node as node_fields, tensor as tensor_fields};
+use crate::onnx::run::tensor_proto;
+use crate::tensor::{Data, Tensor};
+
+/// The value of a node `Constant` with a name, and with the documentation and the metadata of the node; none if it has
+/// another form than a tensor of numbers.
+pub(super) fn value(names: &ModelNames, node: &NodeProto, name: NameId) -> Option<TensorProto> {
+    let (domain, operator) = names.operator(node);
+    let [attribute] = &node.attributes[..] else { return None };
+    if !domain.is_empty() || operator != "Constant" || attribute.reference.is_some() {
+        return None;
+    }
+    let made = |shape: &[usize], data: Data| Some(tensor_proto(&Tensor::new(shape, data)?, None));
+    let constant = match (&attribute.value, names.texts.text(attribute.name?)) {
+        (AttributeValue::Tensor(tensor), "value") => Some((**tensor).clone()),
+        (AttributeValue::Int(value), "value_int") => made(&[], Data::Int64(vec![*value])),
+        (AttributeValue::Float(value), "value_float") => made(&[], Data::Float32(vec![*value])),
+        (AttributeValue::Ints(values), "value_ints") => made(&[values.len()], Data::Int64(values.clone())),
+        (AttributeValue::Floats(values), "value_floats") => made(&[values.len()], Data::Float32(values.clone())),
+        _ => None,
+    }?;
+    let mut fields = constant.rest.map(|fields| *fields).unwrap_or_default();
+    fields.extend(told(&node.rest));
+    Some(TensorProto { name: Some(name), rest: Some(Box::new(fields)), ..constant })
+}
+
+/// The documentation and the metadata of a node, as fields of a tensor.
+fn told(fields: &Fields) -> impl Iterator<Item = EncodedField> {
+    let moved = |field: &EncodedField| {
+        let number = match field.number {
+            node_fields::DOC_STRING => tensor_fields::DOC_STRING,
+            node_fields::METADATA => tensor_fields::METADATA,
+            _ => return None,
+        };
+        Some(EncodedField { number, ..field.clone() })
+    };
+    fields.iter().flat_map(|fields| fields.iter()).filter_map(moved)
+}

@@ -1,0 +1,181 @@
+//! A node as rules see it: its operands and attributes, and what is known of them.
+
+use smallvec::SmallVec;
+
+use super::scope::SimplifyScope;
+use super::uniform::Uniform;
+use crate::graph::Element;
+use crate::graph::dims::Dim;
+use crate::graph::names::NameId;
+use crate::onnx::infer::call::integers;
+use crate::onnx::model::{
+    AttributeProto, AttributeValue, EncodedField, ModelNames, NodeProto, TensorProto, Values, Wire,
+};
+use crate::onnx::protobuf::fields::tensor;
+use crate::onnx::types::{AttributeType, ElementType};
+
+/// The most items of a constant with extents or axes.
+const MAX_LISTED: i64 = 1024;
+
+/// The extents of a tensor.
+pub(super) type Extents = SmallVec<[Dim; 6]>;
+
+/// A node that may be simplified.
+pub(super) struct SimplifyStep<'s, 'm> {
+    pub(super) names: &'s ModelNames,
+    pub(super) scope: &'s SimplifyScope<'m>,
+    pub(super) node: &'s NodeProto,
+    /// The version of the standard operator set.
+    pub(super) version: i64,
+    /// How often nodes and outputs use each value, by the number of its name.
+    pub(super) uses: &'s [u32],
+}
+
+/// Whether two shapes are the same for all inputs.
+pub(super) fn is_same(a: &[Dim], b: &[Dim]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b && *a != Dim::Unknown)
+}
+
+impl<'s> SimplifyStep<'s, '_> {
+    /// An operand that is given.
+    pub(super) fn operand(&self, at: usize) -> Option<NameId> {
+        given(self.node, at)
+    }
+
+    /// The first result.
+    pub(super) fn result(&self) -> Option<NameId> {
+        self.node.outputs.first().copied().filter(|name| *name != NameId::ROOT)
+    }
+
+    /// How often a value is used.
+    pub(super) fn uses_of(&self, name: NameId) -> u32 {
+        self.uses.get(name.index()).copied().unwrap_or(u32::MAX)
+    }
+
+    /// Whether none but the first result is used.
+    pub(super) fn has_one_result(&self) -> bool {
+        self.node.outputs.iter().skip(1).all(|name| *name == NameId::ROOT || self.uses_of(*name) == 0)
+    }
+
+    /// The name of the operator of a node of the standard.
+    pub(super) fn operator(&self, node: &NodeProto) -> &'s str {
+        let (domain, operator) = self.names.operator(node);
+        if domain.is_empty() { operator } else { "" }
+    }
+
+    /// The node of a standard operator that an operand comes from.
+    pub(super) fn maker(&self, name: NameId, operator: &str) -> Option<&'s NodeProto> {
+        self.scope.producer(name).filter(|node| self.operator(node) == operator)
+    }
+
+    /// The element type of a value.
+    pub(super) fn element(&self, name: NameId) -> Option<Element> {
+        match self.scope.constant(name) {
+            Some(constant) => Element::numbered(constant.data_type?.into()),
+            None => self.scope.facts(name)?.element,
+        }
+    }
+
+    /// The extents of a value.
+    pub(super) fn shape(&self, name: NameId) -> Option<Extents> {
+        match self.scope.constant(name) {
+            Some(constant) => Some(constant.dims.iter().map(|extent| Dim::Int(*extent)).collect()),
+            None => Some(self.scope.facts(name)?.shape.as_ref()?.iter().cloned().collect()),
+        }
+    }
+
+    /// The rank of a value.
+    pub(super) fn rank(&self, name: NameId) -> Option<usize> {
+        match self.scope.constant(name) {
+            Some(constant) => Some(constant.dims.len()),
+            None => Some(self.scope.facts(name)?.shape.as_ref()?.len()),
+        }
+    }
+
+    /// Whether two values have the same shape for all inputs.
+    pub(super) fn same_shape(&self, a: NameId, b: NameId) -> bool {
+        self.shape(a).zip(self.shape(b)).is_some_and(|(a, b)| is_same(&a, &b))
+    }
+
+    /// The items of a value of integers; each may be unknown.
+    pub(super) fn items(&self, name: NameId) -> Option<Extents> {
+        match self.scope.constant(name) {
+            Some(constant) if constant.dims.iter().any(|extent| *extent > MAX_LISTED) => None,
+            Some(constant) => Some(integers(constant)?.into_iter().map(Dim::Int).collect()),
+            None => Some(self.scope.facts(name)?.items.as_ref()?.iter().cloned().collect()),
+        }
+    }
+
+    /// The items of a value of integers, if all are known.
+    pub(super) fn integers(&self, name: NameId) -> Option<Vec<i64>> {
+        self.items(name)?.iter().map(Dim::known).collect()
+    }
+
+    /// What all items of a constant are.
+    pub(super) fn uniform(&self, at: usize) -> Option<Uniform> {
+        self.scope.items(self.operand(at)?).uniform
+    }
+
+    /// An attribute of a node; none if it is missing or refers to one of a function.
+    pub(super) fn attribute<'n>(&self, node: &'n NodeProto, name: &str) -> Option<&'n AttributeProto> {
+        let is = |attribute: &&AttributeProto| attribute.name.is_some_and(|own| self.names.texts.text(own) == name);
+        node.attributes.iter().find(is).filter(|attribute| attribute.reference.is_none())
+    }
+
+    /// Whether a node has an attribute.
+    pub(super) fn has_attribute(&self, node: &NodeProto, name: &str) -> bool {
+        node.attributes.iter().any(|attribute| attribute.name.is_some_and(|own| self.names.texts.text(own) == name))
+    }
+
+    /// An integer attribute, or its default if it is missing; none if it is not known.
+    pub(super) fn int(&self, node: &NodeProto, name: &str, default: i64) -> Option<i64> {
+        if !self.has_attribute(node, name) {
+            return Some(default);
+        }
+        match self.attribute(node, name)?.value {
+            AttributeValue::Int(value) => Some(value),
+            AttributeValue::None => Some(0),
+            _ => None,
+        }
+    }
+
+    /// An attribute with integers.
+    pub(super) fn ints<'n>(&self, node: &'n NodeProto, name: &str) -> Option<&'n [i64]> {
+        match &self.attribute(node, name)?.value {
+            AttributeValue::Ints(values) => Some(values),
+            AttributeValue::None => Some(&[]),
+            _ => None,
+        }
+    }
+
+    /// The axes of a node that are an operand from a version on, and an attribute before; none if they are not given, or
+    /// not known.
+    pub(super) fn axes(&self, node: &NodeProto, since: i64) -> Option<Vec<i64>> {
+        match self.version >= since {
+            true => self.integers(given(node, 1)?),
+            false => self.ints(node, "axes").map(<[i64]>::to_vec),
+        }
+    }
+
+    /// The node with other operands.
+    pub(super) fn with_inputs(&self, inputs: &[NameId]) -> NodeProto {
+        NodeProto { inputs: Values::from_slice(inputs), ..self.node.clone() }
+    }
+}
+
+/// An operand of a node that is given.
+pub(super) fn given(node: &NodeProto, at: usize) -> Option<NameId> {
+    node.inputs.get(at).copied().filter(|name| *name != NameId::ROOT)
+}
+
+/// A constant with a list of integers.
+pub(super) fn constant_of(items: &[i64]) -> TensorProto {
+    let bytes: Vec<u8> = items.iter().flat_map(|item| item.to_le_bytes()).collect();
+    let raw = EncodedField { number: tensor::RAW_DATA, wire: Wire::Bytes, bytes: bytes.into() };
+    let data_type = ElementType::named("int64").map(|element| element.number);
+    let dims = SmallVec::from_slice(&[items.len() as i64]);
+    TensorProto { dims, data_type, name: None, external: Vec::new(), rest: Some(Box::new(vec![raw])) }
+}
+
+/// The kind of attributes with lists of integers.
+pub(super) const INTS: Option<i32> = Some(AttributeType::Ints as i32);
