@@ -1,7 +1,7 @@
 //! `--stats`: statistics of the flat graph and of its source.
 
 use crate::Graph;
-use crate::graph::stats::{Stats, Stored};
+use crate::graph::stats::{Stats, StoredBytes};
 use crate::input::source::Backing;
 use crate::layout::Removed;
 use serde_json::json;
@@ -25,7 +25,7 @@ pub(super) fn run(
 /// Writes the statistics of a graph, with those before flattening for comparison.
 pub(super) fn tell(
     before: Option<&Stats>,
-    (graph, stored): (&Graph, Stored),
+    (graph, stored): (&Graph, StoredBytes),
     removed: Option<Removed>,
     reporter: &mut Reporter,
 ) {
