@@ -5,8 +5,8 @@ use ndarray::ArrayD;
 use super::array::pack;
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
-use super::kernels::Correlation;
-use super::window::{Direction, Windows};
+use super::kernels::{Correlation, Direction, Windows};
+use super::window::windows;
 use crate::dictionary::Deviation;
 use crate::graph::border::Border;
 
@@ -101,7 +101,7 @@ fn convolve(call: &Call, direction: Direction) -> KernelResult {
         }
         _ => return Err(EvalError::shapes(format!("`output_shape` {reference:?} does not fit {count} channels"))),
     };
-    let windows = Windows::read(call, &input.shape()[2..], &filter.shape()[2..], (direction, false), spatial)?;
+    let windows = windows(call, &input.shape()[2..], &filter.shape()[2..], (direction, false), spatial)?;
     let shape: Vec<usize> = [input.shape()[0], count].into_iter().chain(windows.output()).collect();
     let biases = biases(call, count)?;
     Ok(vec![pack(correlate(call, &input, &filter, &biases, &channels, &windows, &shape)?)?])
@@ -122,14 +122,14 @@ fn correlate(
         return Err(EvalError::shapes("an operand has no order"));
     };
     let correlation = Correlation {
-        axes: windows.axes().to_vec(),
+        axes: windows.axes.clone(),
         batch: shape[0],
         groups: channels.groups,
         channels: [channels.input, channels.output],
     };
-    let is_down = windows.direction() == Direction::Down;
-    let fits = is_down == channels.outputs_first && !windows.axes().is_empty();
-    let plain = match windows.border() {
+    let is_down = windows.direction == Direction::Down;
+    let fits = is_down == channels.outputs_first && !windows.axes.is_empty();
+    let plain = match windows.border {
         Border::Constant(()) => true,
         // A zero in place of what is not there changes nothing.
         Border::Ignore => !is_down || w.iter().all(|weight| weight.is_finite()),
@@ -167,7 +167,7 @@ fn by_places(
     let window = windows.volume();
     let all = channels.output * channels.groups;
     let padded = windows.is_padded();
-    windows.each(call, |position, pairs| {
+    windows.each(call.budget(), |position, _, pairs| {
         for batch in 0..shape[0] {
             for channel in 0..all {
                 let (group, within) = (channel / channels.output, channel % channels.output);

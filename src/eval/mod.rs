@@ -61,11 +61,11 @@ pub use call::Call;
 pub(crate) use call::Kernel;
 pub use error::EvalError;
 pub use evaluator::{Evaluation, Evaluator, Variables};
+pub(crate) use kernels::advance;
 pub use quantized::Quantizations;
 pub(crate) use resize::{Taps, interpolate, taps};
 pub(crate) use suppression::Suppression;
 pub use verify::Difference;
 pub(crate) use verify::{Random, compare, tolerance};
-pub(crate) use window::advance;
 
 pub(crate) use crate::tensor::MAX_RANK;

@@ -4,18 +4,20 @@ use ndarray::ArrayD;
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
-use super::reduce::greater;
-use super::window::{Direction, Pair, Windows};
+use super::kernels::{Direction, PlaneWindow, Windows, pooled};
+use super::window::windows;
 use crate::dictionary::Deviation;
 use crate::graph::border::Border;
 use crate::graph::windows::is_of_space;
 use crate::tensor::Tensor;
 use crate::tensor::kernels::sum;
 
-/// An input and the windows over it.
+/// An input and the windows over it. Axes in front whose windows are their items are planes.
 struct Pool {
     input: Vec<f64>,
     shape: Vec<usize>,
+    /// The extents of the axes of planes.
+    outer: Vec<usize>,
     windows: Windows,
     /// The item at a place outside of the input.
     outside: f64,
@@ -50,25 +52,35 @@ impl Pool {
         if call.deviates(Deviation::SpatialWindows) {
             size.iter_mut().take(2).for_each(|size| *size = 1);
         }
-        let mut windows = Windows::read(call, input.shape(), &size, (direction, of_space), reference)?;
-        let mut outside = if windows.border() == Border::Ignore { f64::NEG_INFINITY } else { 0.0 };
+        let mut windows = windows(call, input.shape(), &size, (direction, of_space), reference)?;
+        let mut outside = if windows.border == Border::Ignore { f64::NEG_INFINITY } else { 0.0 };
         if call.deviates(Deviation::IgnoredBorder) {
-            windows.ignore_border();
+            windows.border = Border::Ignore;
             outside = f64::from(f32::MIN);
         }
-        Ok(Pool { shape: input.shape().to_vec(), input: items(&input), windows, outside })
+        let planes = windows.axes.iter().take_while(|axis| axis.is_trivial()).count();
+        let outer = windows.axes.drain(..planes).map(|axis| axis.input).collect();
+        Ok(Pool { shape: input.shape().to_vec(), input: items(&input), outer, windows, outside })
     }
 
-    /// The input item of a pair. Outside it is 0; if the border is ignored, it is the maximum of no items.
-    fn item(&self, place: Option<usize>) -> f64 {
-        place.map_or(self.outside, |place| self.input[place])
+    /// The shape of the output.
+    fn output(&self) -> Vec<usize> {
+        [&self.outer[..], &self.windows.output()].concat()
     }
 
-    /// The pair with the greatest input item; the first, if there are several.
-    fn best(&self, pairs: &[Pair]) -> Option<Pair> {
-        let ignored = self.windows.border() == Border::Ignore;
-        let met = pairs.iter().filter(|(_, place)| place.is_some() || !ignored);
-        met.copied().reduce(|best, pair| if greater(self.item(pair.1), self.item(best.1)) { pair } else { best })
+    /// Computes each item of the output.
+    fn each<T: Clone>(&self, call: &Call, empty: T, f: impl Fn(&PlaneWindow) -> T) -> Result<Vec<T>, EvalError> {
+        pooled(call.budget(), &self.windows, &self.input, (self.outer.iter().product(), empty), f)
+    }
+
+    /// Computes each item of the output, which has scalars.
+    fn scalars(&self, call: &Call, f: impl Fn(&PlaneWindow) -> f64) -> KernelResult {
+        Ok(vec![Tensor::scalars(&self.output(), self.each(call, 0.0, f)?)?])
+    }
+
+    /// The input item at a place of a plane. Outside it is 0; if the border is ignored, it is the maximum of no items.
+    fn item(&self, window: &PlaneWindow, place: Option<usize>) -> f64 {
+        place.map_or(self.outside, |place| self.input[window.start + place])
     }
 }
 
@@ -83,19 +95,16 @@ fn summed(call: &Call, direction: Direction, normalize: bool) -> KernelResult {
     let all = pool.windows.volume() as f64;
     // With an ignored border, a mean is divided by the number of items within the input; that of no items is not a number.
     // A transposed window always covers only some of its items, so its sum is divided by the volume.
-    let ignored = pool.windows.border() == Border::Ignore && direction == Direction::Down;
-    let mut output = Vec::new();
-    pool.windows.each(call, |_, pairs| {
-        let sum = sum(pairs.iter().map(|(_, place)| place.map_or(0.0, |place| pool.input[place])));
-        let met = pairs.iter().filter(|(_, place)| place.is_some()).count();
-        output.push(match (normalize, ignored) {
+    let ignored = pool.windows.border == Border::Ignore && direction == Direction::Down;
+    pool.scalars(call, |window| {
+        let met = if normalize && ignored { window.count() } else { window.pairs.len() };
+        let sum = window.sum(met);
+        match (normalize, ignored) {
             (false, _) => sum,
             (true, false) => sum / all,
             (true, true) => sum / met as f64,
-        });
-        Ok(())
-    })?;
-    Ok(vec![Tensor::scalars(&pool.windows.output(), output)?])
+        }
+    })
 }
 
 /// A box filter.
@@ -117,17 +126,16 @@ pub(crate) fn avg_pool(call: &Call) -> KernelResult {
 /// The greatest items within windows, and their indices within the window.
 fn greatest(call: &Call) -> Result<(Tensor, Tensor), EvalError> {
     let pool = Pool::read(call, Direction::Down)?;
-    let (mut values, mut places) = (Vec::new(), Vec::new());
     let of_plane = call.deviates(Deviation::PlaneIndex);
     let plane = pool.shape.iter().skip(2).product::<usize>().max(1);
-    pool.windows.each(call, |_, pairs| {
+    let outside = (pool.windows.border != Border::Ignore).then_some(pool.outside);
+    let found = pool.each(call, (0.0, 0), |window| {
         // A window that covers no item has no greatest one: its first position stands for it.
-        let (k, place) = pool.best(pairs).unwrap_or((0, None));
-        places.push(if of_plane { place.unwrap_or(0) % plane } else { k } as i64);
-        values.push(pool.item(place));
-        Ok(())
+        let (k, place) = window.greatest(outside).unwrap_or((0, None));
+        let index = if of_plane { place.map_or(0, |place| (window.start + place) % plane) } else { k };
+        (pool.item(window, place), index as i64)
     })?;
-    let shape = pool.windows.output();
+    let (shape, (values, places)) = (pool.output(), found.into_iter().unzip());
     Ok((Tensor::scalars(&shape, values)?, Tensor::integers(&shape, places)?))
 }
 
@@ -163,25 +171,20 @@ fn index(call: &Call, pool: &Pool, wanted: &[usize]) -> Result<Vec<i64>, EvalErr
 /// Reads at indices within windows.
 pub(crate) fn sample(call: &Call) -> KernelResult {
     let pool = Pool::read(call, Direction::Down)?;
-    let index = index(call, &pool, &pool.windows.output())?;
-    let mut output = Vec::new();
-    pool.windows.each(call, |position, pairs| {
-        let wanted = index[position];
-        output.push(pairs.iter().find(|(k, _)| *k as i64 == wanted).map_or(0.0, |(_, place)| pool.item(*place)));
-        Ok(())
-    })?;
-    Ok(vec![Tensor::scalars(&pool.windows.output(), output)?])
+    let index = index(call, &pool, &pool.output())?;
+    pool.scalars(call, |window| {
+        let wanted = index[window.item];
+        let pair = window.pairs.iter().find(|(k, _)| *k as i64 == wanted);
+        pair.map_or(0.0, |(_, place)| pool.item(window, *place))
+    })
 }
 
 /// Writes at indices within windows; values written to the same item are added.
 pub(crate) fn desample(call: &Call) -> KernelResult {
     let pool = Pool::read(call, Direction::Up)?;
     let index = index(call, &pool, &pool.shape)?;
-    let mut output = Vec::new();
-    pool.windows.each(call, |_, pairs| {
-        let from = |(k, place): &Pair| place.filter(|place| index[*place] == *k as i64).map(|place| pool.input[place]);
-        output.push(sum(pairs.iter().filter_map(from)));
-        Ok(())
-    })?;
-    Ok(vec![Tensor::scalars(&pool.windows.output(), output)?])
+    pool.scalars(call, |window| {
+        let places = window.pairs.iter().filter_map(|(k, place)| Some((*k as i64, window.start + (*place)?)));
+        sum(places.filter(|(k, place)| index[*place] == *k).map(|(_, place)| pool.input[place]))
+    })
 }

@@ -4,6 +4,7 @@
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::kernels::greater;
 use crate::dictionary::Deviation;
 use crate::tensor::{DType, Element, Tensor, kernels, volume};
 
@@ -81,11 +82,6 @@ fn summed(call: &Call, normalize: bool) -> KernelResult {
 /// The number of items along some axes.
 fn volume_along(shape: &[usize], axes: &[usize]) -> f64 {
     volume(&axes.iter().map(|&axis| shape[axis]).collect::<Vec<_>>()).unwrap_or(0) as f64
-}
-
-/// Whether a number is greater; NaN is greater than any number.
-pub(crate) fn greater(a: f64, b: f64) -> bool {
-    a > b || (a.is_nan() && !b.is_nan())
 }
 
 fn less(a: f64, b: f64) -> bool {

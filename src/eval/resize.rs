@@ -4,7 +4,8 @@ use ndarray::ArrayD;
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
-use super::window::{self, advance};
+use super::kernels::advance;
+use super::window;
 use crate::graph::border::Border;
 use crate::tensor::Tensor;
 

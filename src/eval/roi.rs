@@ -5,9 +5,8 @@
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
-use super::reduce::greater;
+use super::kernels::{advance, greater};
 use super::resize::{Method, Taps, interpolate, taps};
-use super::window::advance;
 use crate::graph::border::Border;
 use crate::tensor::{Tensor, volume};
 

@@ -50,9 +50,11 @@ pub(super) fn completion(session: &mut Session, params: Params) -> Answer {
     let typed = text.lines.read().get(found.replaced.range()).unwrap_or_default();
     let is_long = found.proposals.len() > MOST;
     let mut values = 0;
+    // A name in quotes may be typed without them.
+    let starts = |label: &str| label.starts_with(typed) || label.trim_start_matches('"').starts_with(typed);
     let fits = |proposal: &&Proposal| {
-        values += usize::from(proposal.kind == ProposalKind::Value && proposal.label.starts_with(typed));
-        !is_long || proposal.label.starts_with(typed) && (proposal.kind != ProposalKind::Value || values <= MOST)
+        values += usize::from(proposal.kind == ProposalKind::Value && starts(&proposal.label));
+        !is_long || starts(&proposal.label) && (proposal.kind != ProposalKind::Value || values <= MOST)
     };
     let items: Vec<Value> = found.proposals.iter().filter(fits).map(item).collect();
     // The editor asks again when more of the word is typed.

@@ -75,7 +75,7 @@ pub(super) fn initialized(session: &mut Session, params: Params) -> Value {
         "documentHighlightProvider": true,
         "renameProvider": { "prepareProvider": true },
         "documentFormattingProvider": true,
-        "completionProvider": { "triggerCharacters": ["(", ",", "<", "."] },
+        "completionProvider": { "triggerCharacters": ["(", ",", "<", ".", "\""] },
         "signatureHelpProvider": { "triggerCharacters": ["(", ","] },
         "documentSymbolProvider": true,
         "foldingRangeProvider": true,

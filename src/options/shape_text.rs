@@ -88,16 +88,41 @@ fn untyped(text: &str, shape: &str) -> Result<Vec<Extent>, String> {
     extents(shape)
 }
 
-/// The extents of a shape: `1,3,S`, `[1,3,S]`, `1x3x8`.
+/// What other programs write for an extent that stays open; here a symbol does.
+const OPEN: &[&str] = &["-1", "None", "?", "*"];
+
+/// An extent of a list.
+fn extent(text: &str) -> Result<Extent, String> {
+    let text = text.trim();
+    let read = text.parse::<Extent>().ok().filter(|_| !OPEN.contains(&text));
+    read.ok_or_else(|| {
+        let why = match text {
+            "" => "an extent is missing: a blank or a second comma follows a comma, or a comma is the last character"
+                .into(),
+            text if OPEN.contains(&text) => {
+                format!("`{text}` stands for an extent that stays open: write a symbol for it, as in tokens=N,3")
+            }
+            text if text.contains(char::is_whitespace) => {
+                format!("`{text}` is not an extent: commas separate them, without blanks, or in quotes")
+            }
+            text => format!("`{text}` is not an extent"),
+        };
+        format!("{why}; {FORM}")
+    })
+}
+
+/// The extents of a shape: `1,3,S`, `[1,3,S]`, `(1,3,S)`, `1x3x8`.
 fn extents(shape: &str) -> Result<Vec<Extent>, String> {
     let shape = shape.trim();
-    let extent = |text: &str| text.trim().parse::<Extent>().map_err(|_| format!("`{text}` is not an extent; {FORM}"));
     let listed = |items: &str| match items.trim() {
         "" => Ok(Vec::new()),
         items => items.split(',').map(extent).collect(),
     };
     if let Some(inner) = shape.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) {
         return listed(inner);
+    }
+    if let Some(inner) = in_parentheses(shape) {
+        return listed(inner.strip_suffix(',').unwrap_or(inner));
     }
     if has_x_between_digits(shape) && is_word_or_number(shape) {
         let items = split_at_x(shape);
@@ -110,6 +135,12 @@ fn extents(shape: &str) -> Result<Vec<Extent>, String> {
         return items.into_iter().map(extent).collect();
     }
     listed(shape)
+}
+
+/// The items of a tuple of Python: what is between parentheses around the whole text, with a comma.
+fn in_parentheses(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('(')?.strip_suffix(')')?;
+    (inner.contains(',') && !inner.contains(['(', ')'])).then_some(inner)
 }
 
 fn is_word_or_number(text: &str) -> bool {
@@ -169,6 +200,10 @@ mod tests {
             ("x=[max3x4]", "x", "max3x4"),
             ("x=max4", "x", "max4"),
             ("x=f32", "x", "f32"),
+            ("x=(1, 3)", "x", "1,3"),
+            ("(3,)", "", "3"),
+            ("x=(N+1)", "x", "N+1"),
+            (" x = 1, 3 ", "x", "1,3"),
         ] {
             assert_eq!(read(text), Ok((name.to_owned(), shape.to_owned())), "{text}");
         }
@@ -185,6 +220,24 @@ mod tests {
         ] {
             let message = read(text).unwrap_err();
             assert!(meanings.iter().all(|meaning| message.contains(meaning)), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn what_other_programs_write_is_told() {
+        for (text, why) in [
+            ("x:-1,3", "write a symbol"),
+            ("x=None,3", "write a symbol"),
+            ("[?,3]", "write a symbol"),
+            ("x=1,3,", "missing"),
+            ("x=1,,3", "missing"),
+            ("x=[1,]", "missing"),
+            ("x=1 3", "commas"),
+            ("x:1,3 4", "commas"),
+            ("x=1,-2", "`-2` is not an extent"),
+        ] {
+            let message = read(text).unwrap_err();
+            assert!(message.contains(why) && message.contains(FORM), "{text}: {message}");
         }
     }
 

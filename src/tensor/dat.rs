@@ -71,6 +71,11 @@ pub(crate) fn decode(header: &Header, data: &[u8]) -> Result<Tensor, TensorError
     let Some(count) = volume(&shape) else { return fail(format!("shape {shape:?} is too large")) };
     let raw = (0..count).map(|i| item_bits(data, i, header.bits));
     match header.item_type {
+        // Nearly all weights, which are read without looking for bits.
+        ItemType::Float if header.bits == 32 => {
+            let items = data.as_chunks::<4>().0.iter().take(count);
+            Tensor::scalars(&shape, items.map(|bytes| f64::from(f32::from_le_bytes(*bytes))).collect())
+        }
         ItemType::Float => Tensor::scalars(&shape, raw.map(|bits| float(bits, header.bits)).collect()),
         ItemType::Bool => Tensor::logicals(&shape, raw.map(|bits| bits != 0).collect()),
         ItemType::Signed => Tensor::integers(&shape, raw.map(|bits| signed(bits, header.bits)).collect()),

@@ -13,6 +13,8 @@ mod differences;
 #[cfg(feature = "cli")]
 mod exports;
 #[cfg(feature = "cli")]
+mod foreign;
+#[cfg(feature = "cli")]
 mod inputs;
 #[cfg(all(feature = "cli", feature = "onnx", feature = "eval"))]
 mod json_arrays;

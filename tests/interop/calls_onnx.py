@@ -32,8 +32,8 @@ class Call:
     `known` has the positions of the operands that are constants of every model.
     """
 
-    def __init__(self, operator, operands, attributes=None, results=1, known=(), opset=21):
-        self.operator, self.results, self.opset = operator, results, opset
+    def __init__(self, operator, operands, attributes=None, results=1, known=(), opset=21, domain=""):
+        self.operator, self.results, self.opset, self.domain = operator, results, opset, domain
         self.operands = [None if operand is None else np.asarray(operand) for operand in operands]
         self.attributes = {key: value for key, value in (attributes or {}).items() if value is not None}
         self.known = set(known)
@@ -487,7 +487,7 @@ def window(s, extents, transposed=False):
     """Attributes of a window along axes, with at least one place; and its extents."""
     rank = len(extents)
     size = [s.int(1, 3) for _ in extents]
-    attributes = {"strides": s.maybe([s.int(1, 3) for _ in extents]), "dilations": s.maybe([s.int(1, 2) for _ in extents], 0.3)}
+    attributes = {"strides": s.maybe([s.int(1, 3 if transposed else 4) for _ in extents]), "dilations": s.maybe([s.int(1, 2) for _ in extents], 0.3)}
     kind = s.int(0, 3)
     if kind == 0:
         attributes["auto_pad"] = s.pick(["SAME_UPPER", "SAME_LOWER", "VALID"])
@@ -674,9 +674,27 @@ EQUATIONS = ["ij,jk->ik", "ij,jk", "ii->i", "ii", "i,i", "i,j->ij", "bij,bjk->bi
              "ijk->", "i j , j k -> i k", "ij,kj,kl->il", "bii->bi", "...ij,j->...i", "ij,ij->ij", "i...,i...->...", "ij...->ji..."]
 
 
+def random_equation(s):
+    """An equation of one to three terms: letters that are repeated or absent, ellipses, blanks, with or without a result."""
+    terms = [[s.pick("ijk") for _ in range(s.int(0, 3))] for _ in range(s.int(1, 3))]
+    for term in terms:
+        if s.chance(0.3):
+            term.insert(s.int(0, len(term)), "...")
+    letters = sorted({part for term in terms for part in term} - {"..."})
+    equation = ",".join("".join(term) for term in terms)
+    if s.chance(0.7):
+        result = [letter for letter in s.rng.permutation(letters) if s.flag()] if letters else []
+        if any("..." in term for term in terms) and s.chance(0.8):
+            result.insert(s.int(0, len(result)), "...")
+        equation += "->" + "".join(result)
+    if s.chance(0.2):
+        equation = "".join(part + s.pick(["", " "]) if part not in ".->" else part for part in equation)
+    return equation
+
+
 @makes("Einsum")
 def einsum(s, op):
-    equation = s.pick(EQUATIONS)
+    equation = s.pick(EQUATIONS) if s.flag() else random_equation(s)
     extent = {letter: s.int(0 if s.chance(0.03) else 1, 3) for letter in "bijkl"}
     more = s.extents(0, 2, 3, 0)
     operands = []
@@ -781,6 +799,155 @@ def signal(s, op):
         x = s.array([s.int(1, 2), s.int(1, 5), s.pick([1, 2])])
         return Call(op, [x, s.maybe(np.array(s.int(1, 6), np.int64)), np.array(s.pick([1, -2]), np.int64)], {"inverse": s.maybe(s.int(0, 1)) if x.shape[-1] == 2 else None}, known=[1, 2], opset=20)
     return Call(op, [np.array(s.int(1, 8), np.int64)], {"periodic": s.maybe(s.int(0, 1))}, known=[0])
+
+
+# ---------------------------------------------------------------- attention and caches
+@makes("Attention")
+def attention(s, op):
+    batch, length, keys, width, values = (s.int(1, n) for n in (2, 3, 3, 3, 3))
+    heads = s.int(1, 2)
+    groups = heads * s.int(1, 2)
+    mask = None
+    if s.flag():
+        shape = [1 if s.chance(0.3) else e for e in (batch, groups, length)] + [keys]
+        mask = s.array(shape[s.int(0, 2):], s.pick([np.float32, np.bool_]))
+        if mask.dtype == np.bool_:
+            # What a row without keys gives is open.
+            mask[..., 0] = True
+    attributes = {"is_causal": s.maybe(s.int(0, 1)) if length == keys else None, "scale": s.maybe(0.5), "softcap": s.maybe(2.0, 0.2)}
+    return Call(op, [s.array([batch, groups, length, width]), s.array([batch, heads, keys, width]), s.array([batch, heads, keys, values]), mask],
+                attributes, opset=23)
+
+
+@makes("RotaryEmbedding")
+def rotary(s, op):
+    batch, heads, length, half, most = s.int(1, 2), s.int(1, 2), s.int(1, 3), s.int(1, 3), s.int(1, 4)
+    rotated = s.int(1, half)
+    flat = s.chance(0.3)
+    attributes = {"interleaved": s.maybe(s.int(0, 1)), "rotary_embedding_dim": 2 * rotated if rotated < half else None}
+    if flat or rotated < half:
+        attributes["num_heads"] = heads
+    table = lambda: s.array([most, rotated])
+    shape = [batch, length, heads * 2 * half] if flat else [batch, heads, length, 2 * half]
+    return Call(op, [s.array(shape), table(), table(), s.indices([batch, length], most, False)], attributes, opset=23)
+
+
+@makes("TensorScatter")
+def cache(s, op):
+    shape = s.extents(3, 4, 4, 0)
+    axis = s.int(1, len(shape) - 1)
+    update = list(shape)
+    update[axis] = s.int(1, shape[axis])
+    mode = s.pick(["linear", "circular"])
+    last = shape[axis] - 1 if mode == "circular" else shape[axis] - update[axis]
+    starts = np.array([s.int(0, last) for _ in range(shape[0])], np.int64)
+    kind = s.pick([np.float32, np.int64])
+    return Call(op, [s.array(shape, kind), s.array(update, kind), s.maybe(starts) if mode == "linear" else starts],
+                {"axis": axis - len(shape) if s.flag() else axis, "mode": s.maybe(mode) if mode == "linear" else mode}, opset=24)
+
+
+@makes("SwiGLU")
+def gated(s, op):
+    x = s.array(s.extents(), s.pick(FLOATS[:7]))
+    return Call(op, [x, s.array(x.shape, x.dtype)], {"alpha": s.maybe(0.5)}, opset=28)
+
+
+# ---------------------------------------------------------------- older and rarer operators
+@makes("Dropout", "Upsample", "Scatter", "STFT", "MelWeightMatrix", "BitCast")
+def rare(s, op):
+    if op == "Dropout":
+        x = s.array(s.extents(), s.pick(FLOATS))
+        return Call(op, [x, s.maybe(np.array(0.5, np.float32))], results=s.int(1, 2), known=[1], opset=13)
+    if op == "Upsample":
+        x = s.array([1, s.int(1, 2), s.int(1, 4), s.int(1, 4)])
+        factors = np.array([1, 1, s.pick([1.0, 2.0, 3.0]), s.pick([1.0, 2.0, 3.0])], np.float32)
+        return Call(op, [x, factors], {"mode": s.maybe(s.pick(["nearest", "linear"]))}, known=[1], opset=9)
+    if op == "Scatter":
+        x = s.array(s.extents(1, 3, 4, 0), s.pick(FLOATS + [np.int32, np.int64]))
+        axis = s.axis(x.ndim)
+        shape = [s.int(1, e) for e in x.shape]
+        index = np.argsort(s.rng.random(shape), axis).astype(np.int64)
+        return Call(op, [x, index, s.array(shape, x.dtype)], {"axis": s.maybe(axis) if axis == 0 else axis}, known=s.pick([[], [1]]), opset=10)
+    if op == "STFT":
+        length, frame = s.int(4, 8), s.int(2, 4)
+        window = s.maybe(s.array([frame]))
+        return Call(op, [s.array([s.int(1, 2), length, 1]), np.array(s.int(1, 3), np.int64), window, np.array(frame, np.int64)],
+                    {"onesided": s.maybe(s.int(0, 1))}, known=[1, 3], opset=17)
+    if op == "MelWeightMatrix":
+        low = s.pick([0.0, 20.0])
+        scalars = [np.array(s.int(1, 5), np.int64), np.array(s.pick([8, 16]), np.int64), np.array(s.pick([8000, 16000]), np.int64),
+                   np.array(low, np.float32), np.array(s.pick([2000.0, 4000.0]), np.float32)]
+        return Call(op, scalars, {"output_datatype": s.maybe(s.pick([1, 11]))}, known=range(5), opset=17)
+    of = {np.float32: [np.int32, np.uint32], np.int64: [np.float64, np.uint64], np.uint8: [np.int8]}
+    one = s.pick(list(of))
+    return Call(op, [s.array(s.extents(), one)], {"to": ONNX_TYPES[s.pick(of[one])]}, opset=26)
+
+
+# ---------------------------------------------------------------- machine learning and training
+ML = "ai.onnx.ml"
+TRAINING = "ai.onnx.preview.training"
+
+
+@makes("Binarizer", "Scaler", "Normalizer", "Imputer", "ArrayFeatureExtractor", "LabelEncoder", "OneHotEncoder", "FeatureVectorizer")
+def features(s, op):
+    x = s.array([s.int(1, 3), s.int(1, 4)])
+    columns = x.shape[1]
+    floats = lambda count: [s.int(-8, 8) / 4 for _ in range(count)]
+    if op == "Binarizer":
+        return Call(op, [x], {"threshold": s.maybe(0.25)}, domain=ML)
+    if op == "Scaler":
+        return Call(op, [x], {"offset": floats(s.pick([1, columns])), "scale": floats(s.pick([1, columns]))}, domain=ML)
+    if op == "Normalizer":
+        return Call(op, [x], {"norm": s.maybe(s.pick(["MAX", "L1", "L2"]))}, domain=ML)
+    if op == "Imputer":
+        return Call(op, [x], {"imputed_value_floats": floats(s.pick([1, columns])), "replaced_value_float": s.pick([math.nan, 0.5])}, domain=ML)
+    if op == "ArrayFeatureExtractor":
+        return Call(op, [x, s.indices([s.int(1, 3)], columns, False)], known=s.pick([[], [1]]), domain=ML)
+    if op == "LabelEncoder":
+        items = s.integers(s.extents(1, 2), np.int64, 0, 4)
+        return Call(op, [items], {"keys_int64s": [0, 1, 3], "values_floats": floats(3), "default_float": s.maybe(-1.5)}, domain=ML)
+    if op == "OneHotEncoder":
+        return Call(op, [s.rng.integers(0, 4, s.extents(1, 2, 3, 0))], {"cats_int64s": [0, 1, 2], "zeros": s.maybe(1)}, domain=ML)
+    y = s.array([x.shape[0], s.int(1, 3)])
+    return Call(op, [x, y], {"inputdimensions": [columns, y.shape[1]]}, domain=ML)
+
+
+@makes("LinearRegressor", "LinearClassifier", "TreeEnsembleRegressor")
+def models(s, op):
+    s.edge = False
+    rows, columns, targets = s.int(1, 3), s.int(1, 3), s.int(1, 3)
+    x = s.array([rows, columns])
+    transform = s.maybe(s.pick(["NONE", "LOGISTIC", "SOFTMAX"]))
+    numbers = lambda count: (s.rng.integers(-8, 9, count) / 4).tolist()
+    if op == "LinearRegressor":
+        return Call(op, [x], {"coefficients": numbers(columns * targets), "intercepts": s.maybe(numbers(targets)), "targets": targets}, domain=ML)
+    if op == "LinearClassifier":
+        targets += 1
+        return Call(op, [x], {"coefficients": numbers(columns * targets), "intercepts": numbers(targets), "classlabels_ints": list(range(targets)),
+                              "post_transform": transform}, 2, domain=ML)
+    trees = s.int(1, 3)
+    mode = s.pick(["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"])
+    # Each tree has a root with two leaves.
+    nodes = {"nodes_treeids": [tree for tree in range(trees) for _ in range(3)], "nodes_nodeids": [0, 1, 2] * trees,
+             "nodes_modes": [mode, "LEAF", "LEAF"] * trees, "nodes_truenodeids": [1, 0, 0] * trees, "nodes_falsenodeids": [2, 0, 0] * trees,
+             "nodes_featureids": [part for _ in range(trees) for part in (s.int(0, columns - 1), 0, 0)],
+             "nodes_values": [part for _ in range(trees) for part in (s.int(-4, 4) / 4, 0.0, 0.0)]}
+    leaves = {"target_treeids": [tree for tree in range(trees) for _ in range(2)], "target_nodeids": [1, 2] * trees,
+              "target_ids": [s.int(0, targets - 1) for _ in range(2 * trees)], "target_weights": numbers(2 * trees)}
+    return Call(op, [x], {**nodes, **leaves, "n_targets": targets, "aggregate_function": s.maybe(s.pick(["SUM", "AVERAGE", "MIN", "MAX"]))}, domain=ML)
+
+
+@makes("Adagrad", "Adam", "Momentum")
+def optimizer(s, op):
+    shape = s.extents(0, 2, 3, 0)
+    count = {"Adagrad": 3, "Adam": 4, "Momentum": 3}[op]
+    attributes = {"Adagrad": {"decay_factor": s.maybe(0.5), "epsilon": s.maybe(0.25), "norm_coefficient": s.maybe(0.5)},
+                  "Adam": {"alpha": s.maybe(0.5), "beta": s.maybe(0.75), "epsilon": s.maybe(0.25), "norm_coefficient": s.maybe(0.5)},
+                  "Momentum": {"alpha": 0.5, "beta": 0.75, "mode": s.pick(["standard", "nesterov"]), "norm_coefficient": 0.5}}[op]
+    tensors = [s.array(shape) for _ in range(count)]
+    # Sums of squares are not negative.
+    tensors[2:] = [np.abs(tensor) for tensor in tensors[2:]]
+    return Call(op, [np.array(0.5, np.float32), np.array(s.int(0, 3), np.int64), *tensors], attributes, count - 1, domain=TRAINING)
 
 
 def calls(seed, count, only=None):

@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 from calls_nnef import NnefCall
-from calls_onnx import Call, calls
+from calls_onnx import Call
 
 
 class Row:
@@ -92,7 +92,8 @@ def empty(call):
 
 
 def extreme(call):
-    return call.operands[0].dtype == np.int32 and beyond(30)(call)
+    operand = call.operands[0]
+    return operand.dtype.kind == "i" and beyond(8 * operand.dtype.itemsize - 3)(call)
 
 
 def both_zeros(call):
@@ -126,8 +127,13 @@ DOCUMENTED = [
         "a quotient at a tie is rounded to 32 bits before in ONNX, and not in NNEF",
         Call("QuantizeLinear", [floats(-0.125), np.array(0.01, f32), np.array(0, np.int8)], known=[1, 2])),
     Row("nnef onnx", "Relu", lambda call: True, "sign of zero", "a maximum of -0 and 0 is either one", one("Relu", -0.0)),
-    Row("strict", "LSTM GRU RNN", not_finite, "", "`max` and `min` choose an operand beside NaN, as NNEF defines them",
-        calls(0, 318)[317]),
+    Row("strict", "Clip LSTM GRU RNN", not_finite, "", "`max` and `min` choose an operand beside NaN, as NNEF defines them",
+        Call("LSTM", [np.array([[[-1.625, 1.25, 1.5], [1.625, 3.0, 0.75]]], f32), floats(
+            -1, -0.375, 1.75, -1.5, 0.125, 0.875, -1.5, 2, -0.25, 1, -0.375, 1.75, -2.5, 0.5, -1.5, 0.625, -2.5, -1.5, 1.875, NAN, -1, 0.875, 0.25,
+            0.375).reshape(1, 8, 3), floats(-2, INF, 1.5, -2, -1.625, -1.25, -0.625, 1.875, -1.625, 0, 3, 2.5, 0.875, -0.25, -1.875, 0.875).reshape(
+            1, 8, 2), floats(-INF, -0.375, -0.375, 0, -1.5, 1.25, -INF, 1.375, -0.125, 1.375, 0.5, -1.375, 1.5, 1.5, -2, -0.375).reshape(1, 16),
+            np.array([1, 1], np.int32), None, floats(0.25, 1, -2.5, -INF).reshape(1, 2, 2)], {
+            "hidden_size": 2, "direction": "reverse", "clip": 1.5}, 3)),
     Row(TRANSLATED, "CumSum", lambda call: True, "sign of zero", "the zeros of padding are summands",
         Call("CumSum", [floats(1.75, -0.0).reshape(1, 2, 1), np.array(2)], known=[1])),
     Row("lower nnef strict onnx", "SoftmaxCrossEntropyLoss", lambda call: True, "sign of zero", "the sign of a zero follows from the order of sums",
@@ -158,12 +164,10 @@ DOCUMENTED = [
     # ---- Folding.
     Row("fold", "DequantizeLinear", lambda call: True, "missing", "quantized weights stay quantized",
         Call("DequantizeLinear", [np.array([1], np.int8), np.array(0.5, f32)], known=[1])),
-    Row("fold", "AveragePool ConvInteger", empty, "missing", "some results without items stay computed",
-        Call("AveragePool", [np.zeros([0, 1, 5, 2, 6], f32)], {"strides": [3, 3, 2], "kernel_shape": [2, 2, 3], "count_include_pad": 1}, opset=22)),
     # ---- onnxruntime.
     Row("ort", "ArgMax ArgMin Hardmax Clip GlobalMaxPool MaxPool MaxRoiPool ReduceMax ReduceMin RoiAlign Unique TopK ScatterElements ScatterND Max Min", with_nan, "",
         "its comparisons with NaN depend on the order of items", one("ReduceMax", 1, NAN, 2)),
-    Row("ort", "Clip MaxRoiPool", not_finite, "", "the least float stands for -inf",
+    Row("ort", "Clip MaxRoiPool GlobalMaxPool", not_finite, "", "the least float stands for -inf",
         Call("Clip", [floats(-INF, -1), None, np.array(1.875, f32)], known=[2])),
     Row("ort", "LSTM GRU RNN", not_finite, "", "it leaves out states that are 0, and its activations limit their operand", Call("RNN", [
         np.ones([1, 1, 1], f32), np.ones([1, 1, 1], f32), np.full([1, 1, 1], -INF, f32)], {"hidden_size": 1}, 2)),
@@ -171,12 +175,15 @@ DOCUMENTED = [
         "LpNormalization Softmax LogSoftmax ReduceLogSumExp GridSample Einsum ConvTranspose Det", not_finite, "",
         "infinities meet in another order of operations", Call("InstanceNormalization", [
             image(0, 1, 2, 3), floats(INF), floats(0)])),
-    Row("ort", "Sign Selu CumSum CumProd DFT NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss RoiAlign Resize ReduceMax ReduceMin MaxPool", lambda call: True,
+    Row("ort", "Sign Selu CumSum CumProd DFT NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss RoiAlign Resize ReduceMax ReduceMin ReduceSum MaxPool "
+        "AveragePool Where", lambda call: True,
         "sign of zero", "the sign of a zero", one("Sign", -0.0)),
+    Row("ort", "Einsum", lambda call: True, "sign of zero", "a product without a sum is added to 0",
+        Call("Einsum", [floats(-0.125), floats(0.0)], {"equation": "i,i->i"})),
     Row("ort", "NonZero", scalar, "shape", "a number counts as a list of one",
         Call("NonZero", [np.array(3, f32)])),
     Row("ort", "ReduceMean", empty, "", "the mean of nothing is 0", Call("ReduceMean", [np.zeros([0], f32)])),
-    Row("ort", "ReduceSum", extreme, "", "sums of 32-bit integers saturate",
+    Row("ort", "ReduceSum", extreme, "", "sums of integers saturate",
         Call("ReduceSum", [np.array([2**31 - 1, 1], np.int32), np.array([0])], known=[1])),
     Row("ort", "Gelu", double, "", "its constants have 32 bits",
         Call("Gelu", [np.array([1.875])], {"approximate": "tanh"})),
@@ -186,6 +193,9 @@ DOCUMENTED = [
         Call("MaxPool", [image(1)], {"kernel_shape": [2, 2], "dilations": [2, 1], "pads": [1, 1, 1, 0]}, 2)),
     Row("ort", "Slice", ends_backward, "shape", "the greatest integer ends a section that runs backward at the start",
         Call("Slice", [floats(1, 2, 3), np.array([2]), np.array([2**63 - 1]), np.array([0]), np.array([-1])], known=[1, 2, 3, 4])),
+    Row("ort", "Resize", lambda call: call.operands[0].dtype.kind in "iu", "", "integers are truncated, not rounded",
+        Call("Resize", [np.array([4, 4, 3, 4, 0, 1], np.uint8).reshape(1, 2, 1, 3), None, None, np.array([1, 2, 6, 6])], {
+            "mode": "linear", "coordinate_transformation_mode": "half_pixel_symmetric"}, known=[1, 3], opset=19)),
     Row("ort", "Resize", crops, "", "axes with a factor of 1 are not cropped, and cubic curves do not end at the edge",
         Call("Resize", [image(1, 2, 3, 4), floats(0, 0, 0.25, 0.25, 1, 1, 1.25, 1.25), floats(1, 1, 1, 1)], {
             "mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 9.0}, known=[1, 2], opset=19)),
@@ -193,7 +203,7 @@ DOCUMENTED = [
         "both coordinates of a point move to the border if one is outside",
         Call("GridSample", [image(0, -1, 4, 3, 4, -5, 12, 7, 8, -9, 20, 11, 12, -13, 28, 15), floats(-1.9, -1.1).reshape(1, 1, 1, 2)], {"mode": "cubic", "padding_mode": "border"}, opset=20)),
     # ---- NNEF.
-    Row("shape", "integers", lambda call: True, "type", "an operation on scalars is one on integers if all operands are",
+    Row("shape", "integers types", lambda call: True, "type", "an operation on scalars is one on integers if all operands are",
         NnefCall("integers", {"x": np.array([1]), "y": np.array([2])}, "max(x, y)", [0])),
     Row("onnx ort", "min max relu min_reduce max_reduce clamp literals", with_nan, "", "a comparison with NaN chooses an operand in NNEF",
         NnefCall("min", {"x": floats(NAN), "y": floats(1)}, "min(x, y)", [0])),
@@ -202,10 +212,12 @@ DOCUMENTED = [
     Row("onnx ort", "multilinear_upsample* area_downsample local_* l1_normalization l2_normalization moments deconv* debox* box avg_pool separable_* upsample_borders",
         not_finite, "", "items with a weight of 0 are multiplied, or left out", NnefCall("multilinear_upsample", {
             "x": floats(-INF, 1, 2).reshape(1, 1, 3)}, "multilinear_upsample(x, factor = [3], method = 'asymmetric', border = 'constant')", [0])),
-    Row("ort", "selu local_*", lambda call: True, "sign of zero", "the sign of a zero",
+    Row("ort", "selu sign local_*", lambda call: True, "sign of zero", "the sign of a zero",
         NnefCall("selu", {"x": floats(-0.0)}, "selu(x, alpha = 1.5, lambda = 0.9)", [0])),
-    Row("ort", "argmax_reduce argmin_reduce", with_nan, "", "its comparisons with NaN depend on the order of items",
+    Row("ort", "argmax_reduce argmin_reduce max_pool*", with_nan, "", "its comparisons with NaN depend on the order of items",
         NnefCall("argmax_reduce", {"x": floats(0.5, NAN, 0.25)}, "argmax_reduce(x, axes = [0])", [0])),
+    Row("ort", "max_pool*", lambda call: "'ignore'" in call.text, "", "a window without items gives the least float",
+        NnefCall("max_pool", {"x": floats(1).reshape(1, 1)}, "max_pool(x, size = [1, 1], border = 'ignore', padding = [(0, 0), (1, 0)], stride = [], dilation = [])", [0])),
     Row("onnx ort", "debox*", lambda call: True, "sign of zero", "the zeros of padding are summands",
         NnefCall("debox_borders", {"x": floats(1, 1.5, 0.75, 0.5, 0, -0.0, 0.5, 0.75).reshape(2, 4)},
                  "debox(x, size = [1, 1], normalize = true, padding = [(0, 0), (2, 2)], stride = [2, 2], dilation = [2, 1], border = 'ignore')", [0])),

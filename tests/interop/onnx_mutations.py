@@ -9,8 +9,8 @@ examples of this repository and small ones of onnx's own operator tests.
 
 Three verdicts are compared: that of `onnx.checker.check_model` on the file, whether onnxruntime creates a session, and
 that of `check`. What onnx.checker refuses has to be refused. What both others accept has to be accepted; here onnx.checker
-infers types and shapes, too (`full_check`), since `check` looks at types. The test fails if more than 2 % of the former
-are accepted or more than 1 % of the latter refused. What only the inference refuses is counted, but has no limit.
+infers types and shapes, too (`full_check`), since `check` looks at types. The test fails if a verdict differs for which
+there is no reason in `ACCEPTED` or `REFUSED`. What only the inference refuses is counted, but has no limit.
 """
 
 import argparse
@@ -35,7 +35,19 @@ from onnx import helper, numpy_helper, parser
 
 warnings.filterwarnings("ignore")
 
-LIMITS = {"accepted": 2.0, "refused": 1.0}
+# Patterns of the messages of onnx where only `check` accepts, and why it does.
+ACCEPTED = {
+    r"Unable to parse proto": "parts of a model that stay encoded are not read, so that what is wrong in them is not seen",
+}
+
+# Patterns of the messages of `check` where only it refuses, and why it does.
+REFUSED = {
+    r"E2030 an attribute has no name \(functions": "nothing can refer to an attribute of a function that has no name",
+    r"E2051 `\w+`: .* (cannot be broadcast|do not go together|has the rank)": "the node fails when it runs; onnx compares fewer shapes",
+    r"E2047 the sparse tensor": "onnx does not look at the items of sparse tensors",
+    r"E2010 an attribute has several values": "which of the values counts is not said",
+}
+
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "onnx"
 
 TEXTS = {
@@ -366,10 +378,14 @@ def check(binary, paths, *options):
 
 
 class Tally:
-    """Models on which verdicts differ, among those that must have one verdict."""
+    """Models on which verdicts differ, among those that must have one verdict, but for known reasons."""
 
-    def __init__(self, what):
-        self.what, self.total, self.different = what, 0, []
+    def __init__(self, what, known=()):
+        self.what, self.known, self.total, self.different = what, known, 0, []
+
+    def unknown(self):
+        """Those for which there is no reason."""
+        return [sample for sample in self.different if not any(re.search(pattern, sample) for pattern in self.known)]
 
     def add(self, is_different, sample):
         self.total += 1
@@ -415,9 +431,9 @@ def main():
         theirs = verdicts(paths, folder)
         ours, strict = check(arguments.bin, paths), check(arguments.bin, paths, "--strict")
 
-    accepted = Tally("onnx.checker refuses, `check` accepts")
+    accepted = Tally("onnx.checker refuses, `check` accepts", ACCEPTED)
     accepted_strictly = Tally("  of which with --strict")
-    refused = Tally("onnx.checker and onnxruntime accept, `check` refuses")
+    refused = Tally("onnx.checker and onnxruntime accept, `check` refuses", REFUSED)
     refused_strictly = Tally("  of which with --strict")
     inferred = Tally("only the inference of onnx.checker refuses, `check` accepts")
     crashes = 0
@@ -438,7 +454,9 @@ def main():
     print(f"{len(known)} models, {arguments.count} mutations, {crashes} of which end onnx or onnxruntime")
     for tally in [accepted, accepted_strictly, refused, refused_strictly, inferred]:
         tally.show(1000 if arguments.v else 10 if tally in (accepted, refused) else 0)
-    wrong = accepted.percent() > LIMITS["accepted"] or refused.percent() > LIMITS["refused"]
+    wrong = accepted.unknown() + refused.unknown()
+    for sample in wrong:
+        print(f"no reason is known: {sample}")
     sys.exit(1 if wrong else 0)
 
 

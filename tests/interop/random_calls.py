@@ -69,11 +69,13 @@ def model_of(batch, constant=(), open_shapes=False):
         while names and not names[-1]:
             names.pop()
         results = ["c%dy%d" % (at, place) for place in range(call.results)]
-        nodes.append(onnx.helper.make_node(call.operator, names, results, name="c%d" % at, **call.attributes))
+        nodes.append(onnx.helper.make_node(call.operator, names, results, name="c%d" % at, domain=call.domain, **call.attributes))
         outputs += [onnx.ValueInfoProto(name=name) for name in results]
     graph = onnx.helper.make_graph(nodes, "calls", inputs, outputs, data)
-    opset = batch[0][1].opset
-    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=10)
+    versions = {"": batch[0][1].opset, calls_onnx.ML: 3, calls_onnx.TRAINING: 1}
+    used = {"", *(call.domain for _, call in batch)}
+    imports = [onnx.helper.make_opsetid(domain, version) for domain, version in versions.items() if domain in used]
+    return onnx.helper.make_model(graph, opset_imports=imports, ir_version=10)
 
 
 def feed_of(batch):

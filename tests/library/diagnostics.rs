@@ -7,219 +7,36 @@ use std::collections::BTreeMap;
 use nnef_flatten::diagnostics::{Code, Severity};
 use nnef_flatten::{Diagnostic, Lower, Options, check, expand, parse};
 
-/// Why codes of networks with loops have no example.
-const LOOPS: &str = "arises in another notation: tests/loops";
-
-/// Why codes of whole models have no example.
-const MODELS: &str = "arises only with files beside the document: tests/models";
-/// Why codes of scans have no example.
-const SCANS: &str = "arises only under --unroll or --flat, with operations of a vendor: tests/library/scan.rs";
-/// Why codes of options have no example.
-const SHAPES: &str = "is about texts of shapes: tests/notations/layouts.rs";
-const ONNX: &str = "is about models of ONNX: src/onnx";
-/// Why codes of translations have no example.
-const TO_ONNX: &str = "arises only with --to onnx: tests/notations/to_onnx.rs";
-const TO_NNEF: &str = "arises only with --to nnef: src/onnx/to_nnef/tests.rs";
-const PNNX: &str = "is about expressions and files of PNNX: tests/notations/pnnx.rs";
-const NCNN: &str = "is about texts of ncnn: src/ncnn/tests.rs";
-const OPTIONS: &str = "arises only with certain options: tests/library/options.rs";
+/// Why codes have no example.
+const HUGE: &str = "needs a text that is longer than a page";
+/// What the command refuses as wrong usage.
+const CALLER: &str = "only callers of the library can ask for it: tests/library/options.rs";
 
 /// Codes without an example, and why they have none.
 const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
-    ("E0001", "the documentation is UTF-8 itself"),
-    ("E0002", "two gigabytes"),
-    ("E0003", "hundreds of thousands of brackets"),
-    ("E0726", "needs a vendor operation with results of an unknown type"),
-    ("E0727", "needs a vendor operation with results of an unknown type"),
-    ("E0312", "needs --lower all: tests/laws/mutated.rs"),
+    ("E0002", HUGE),
+    ("E0003", HUGE),
+    ("E0005", "only builds without all parts: web/src/answer.rs"),
+    ("E0312", "needs a declaration that replaces a standard operation: tests/laws/mutated.rs"),
     ("E0627", "needs literals that strict checks refuse: tests/laws/mutated.rs"),
-    ("E0413", "only documents of registries have it"),
-    ("E1307", "needs an option"),
-    ("E1312", "needs an option"),
-    ("E0811", "ten million operations"),
-    ("E0812", "ten million items"),
-    ("E0813", "a gigabyte of values"),
-    ("E0814", "two hundred million steps"),
-    ("E0818", "hundreds of thousands of operations"),
-    ("E0819", "needs an option: tests/hostile/limits.rs"),
-    ("E0821", "arises only when tensors are computed: src/eval/tests.rs"),
-    ("E0822", "arises only when tensors are computed: src/eval/tests.rs"),
-    ("E0823", "arises only when tensors are computed: src/eval/tests.rs"),
-    ("E0824", "arises only when tensors are computed: src/eval/tests.rs"),
-    ("E0825", "arises only when tensors are computed: src/eval/tests.rs"),
-    ("E0826", "arises only when tensors are computed: src/eval/tests.rs"),
-    ("E0827", "arises only when tensors are computed: src/eval/tests.rs"),
-    ("E0828", "arises only when tensors are computed: src/eval/tests.rs"),
-    ("E0829", "arises only when tensors are computed: tests/evaluation/eval.rs"),
-    ("E0830", "arises only when tensors are computed: tests/evaluation/eval.rs"),
-    ("E0920", LOOPS),
-    ("E0921", LOOPS),
-    ("E0922", LOOPS),
-    ("E0923", LOOPS),
-    ("E0924", LOOPS),
-    ("E0925", LOOPS),
-    ("E0930", LOOPS),
-    ("E0931", LOOPS),
-    ("E0932", LOOPS),
-    ("E0933", LOOPS),
-    ("E0934", LOOPS),
-    ("E0935", LOOPS),
-    ("E0936", LOOPS),
-    ("E0937", LOOPS),
-    ("E0940", LOOPS),
-    ("E0941", LOOPS),
-    ("E0942", LOOPS),
-    ("E0943", LOOPS),
-    ("E0944", LOOPS),
-    ("E0950", LOOPS),
-    ("E0951", LOOPS),
-    ("E0952", LOOPS),
-    ("E0953", LOOPS),
-    ("E0960", LOOPS),
-    ("E0961", LOOPS),
-    ("E0962", LOOPS),
-    ("E0963", LOOPS),
-    ("E0964", LOOPS),
-    ("E0965", LOOPS),
-    ("E0966", LOOPS),
-    ("E0967", LOOPS),
-    ("E0968", LOOPS),
-    ("E0969", LOOPS),
-    ("E0970", LOOPS),
-    ("E0971", LOOPS),
-    ("E0972", LOOPS),
-    ("E0973", LOOPS),
-    ("E0974", LOOPS),
-    ("E0975", SCANS),
-    ("E0976", SCANS),
-    ("E0977", SCANS),
-    ("E1101", "arises only when the draft is written as NNEF 1.0: tests/library/migration.rs"),
-    ("E1102", "arises only when the draft is written as NNEF 1.0: tests/library/migration.rs"),
-    ("E1103", "arises only when the draft is written as NNEF 1.0: tests/library/migration.rs"),
-    ("E1104", "arises only when the draft is written as NNEF 1.0: tests/library/migration.rs"),
-    ("E1105", "arises only when the draft is written as NNEF 1.0: tests/library/migration.rs"),
-    ("E1201", MODELS),
-    ("E1202", MODELS),
-    ("E1203", MODELS),
-    ("E1204", MODELS),
-    ("E1205", MODELS),
-    ("E0004", "arises with files in other formats: tests/command/inputs.rs"),
-    ("E0005", "arises only in builds without all parts: web/src/answer.rs"),
-    ("E1206", MODELS),
-    ("E1211", MODELS),
-    ("E1212", MODELS),
-    ("E1213", MODELS),
-    ("E1214", MODELS),
-    ("E1215", MODELS),
-    ("E1216", MODELS),
-    ("E1221", MODELS),
-    ("E1222", MODELS),
-    ("E1223", MODELS),
-    ("E1224", MODELS),
-    ("E1225", MODELS),
-    ("E1301", OPTIONS),
-    ("E1302", OPTIONS),
-    ("E1303", OPTIONS),
-    ("E1304", OPTIONS),
-    ("E1305", OPTIONS),
-    ("E1306", OPTIONS),
-    ("E1308", OPTIONS),
-    ("E1309", ONNX),
-    ("E1310", ONNX),
-    ("E1311", "arises with options only: tests/commands/parts.txt"),
-    ("E1501", SHAPES),
-    ("E1502", SHAPES),
-    ("E1503", SHAPES),
-    ("E1504", SHAPES),
-    ("E1505", SHAPES),
-    ("E1506", SHAPES),
-    ("E1507", SHAPES),
-    ("E1508", SHAPES),
-    ("E1509", SHAPES),
-    ("E1510", SHAPES),
-    ("E1511", SHAPES),
-    ("E1512", SHAPES),
-    ("E2001", ONNX),
-    ("E2002", ONNX),
-    ("E2003", ONNX),
-    ("E2004", ONNX),
-    ("E2005", ONNX),
-    ("E2006", ONNX),
-    ("E2007", ONNX),
-    ("E2008", ONNX),
-    ("E2009", ONNX),
-    ("E2010", ONNX),
-    ("E2011", ONNX),
-    ("E2012", ONNX),
-    ("E2013", ONNX),
-    ("E2014", ONNX),
-    ("E2015", ONNX),
-    ("E2050", ONNX),
-    ("E2051", ONNX),
-    ("E2052", ONNX),
-    ("E2053", ONNX),
-    ("E2060", ONNX),
-    ("E2061", ONNX),
-    ("E2020", ONNX),
-    ("E2021", ONNX),
-    ("E2022", ONNX),
-    ("E2023", ONNX),
-    ("E2024", ONNX),
-    ("E2025", ONNX),
-    ("E2026", ONNX),
-    ("E2027", ONNX),
-    ("E2090", TO_ONNX),
-    ("E2091", TO_ONNX),
-    ("E2092", TO_ONNX),
-    ("E2093", TO_ONNX),
-    ("E2094", TO_NNEF),
-    ("E2030", ONNX),
-    ("E2031", ONNX),
-    ("E2032", ONNX),
-    ("E2033", ONNX),
-    ("E2034", ONNX),
-    ("E2035", ONNX),
-    ("E2036", ONNX),
-    ("E2037", ONNX),
-    ("E2038", ONNX),
-    ("E2039", ONNX),
-    ("E2040", ONNX),
-    ("E2041", ONNX),
-    ("E2042", ONNX),
-    ("E2043", ONNX),
-    ("E2044", ONNX),
-    ("E2045", ONNX),
-    ("E2046", ONNX),
-    ("E2047", ONNX),
-    ("E2048", ONNX),
-    ("E2049", ONNX),
-    ("E2201", PNNX),
-    ("E2202", PNNX),
-    ("E2203", PNNX),
-    ("E2204", PNNX),
-    ("E2205", PNNX),
-    ("E2206", PNNX),
-    ("E2207", PNNX),
-    ("E2208", PNNX),
-    ("E2209", PNNX),
-    ("E2210", PNNX),
-    ("E2211", PNNX),
-    ("E2212", PNNX),
-    ("E2221", PNNX),
-    ("E2222", PNNX),
-    ("E2223", PNNX),
-    ("E2224", PNNX),
-    ("E2225", PNNX),
-    ("E2226", PNNX),
-    ("E2227", PNNX),
-    ("E2228", PNNX),
-    ("E2229", PNNX),
-    ("E2231", NCNN),
-    ("E2232", NCNN),
-    ("E2233", NCNN),
-    ("E2234", NCNN),
-    ("E2235", NCNN),
+    ("E0818", HUGE),
+    ("E0826", "what reaches the evaluation is checked before: src/eval/tests.rs"),
+    ("E0830", "needs operations that two notations compute differently: tests/evaluation/eval.rs"),
+    ("E0936", "needs two loops that share a condition: src/loops/tests"),
+    ("E0969", "needs shapes that differ between trips: src/loops/tests"),
+    ("E0971", "needs loops that cross: src/loops/tests"),
+    ("E1205", "needs an archive of some hundred kilobytes: tests/notations/models"),
+    ("E1303", CALLER),
+    ("E1305", "needs a file for --fragments: tests/library/options.rs"),
+    ("E1306", CALLER),
+    ("E1512", "needs standard input: tests/notations/layouts.rs"),
+    ("E2015", "needs a program that changes a file meanwhile: src/onnx/contents"),
+    ("E2210", "needs operands from a file: tests/notations/pnnx.rs"),
+    ("E2224", "needs data beside the text: tests/notations/pnnx.rs"),
 ];
+
+/// The most codes without an example.
+const MOST_WITHOUT: usize = 19;
 
 /// Codes that always come together with another one.
 const COMPANIONS: &[(&str, &str, &str)] = &[
@@ -227,12 +44,26 @@ const COMPANIONS: &[(&str, &str, &str)] = &[
     ("E0303", "E0410", "a tensor after an attribute can only be given by name"),
 ];
 
-/// A fenced example.
+/// A fenced example: a language, `wrong` or `right`, and the words with which the command reads it.
 struct Example {
     code: Code,
+    language: &'static str,
     wrong: bool,
+    words: &'static str,
     line: usize,
     text: String,
+}
+
+impl Example {
+    /// Whether it is a document of NNEF that is checked: the library alone tells what is found in it.
+    fn is_document(&self) -> bool {
+        self.language == "nnef" && self.words.is_empty()
+    }
+}
+
+/// The examples that are documents.
+fn documents() -> Vec<Example> {
+    examples().into_iter().filter(Example::is_document).collect()
 }
 
 fn examples() -> Vec<Example> {
@@ -242,12 +73,16 @@ fn examples() -> Vec<Example> {
     for (i, line) in document.lines().enumerate() {
         if let Some(heading) = line.strip_prefix("## ") {
             code = Some(Code::from_text(&heading[..5]).expect(heading));
-        } else if line.starts_with("```nnef") {
-            let wrong = line.ends_with("wrong");
-            examples.push(Example { code: code.unwrap(), wrong, line: i + 1, text: String::new() });
-            open = true;
         } else if line == "```" {
             open = false;
+        } else if let Some(info) = line.strip_prefix("```") {
+            let (language, info) = info.split_once(' ').unwrap_or((info, ""));
+            let (kind, words) = info.split_once(' ').unwrap_or((info, ""));
+            if let "wrong" | "right" = kind {
+                let (code, wrong) = (code.unwrap(), kind == "wrong");
+                examples.push(Example { code, language, wrong, words, line: i + 1, text: String::new() });
+                open = true;
+            }
         } else if open {
             let text = &mut examples.last_mut().unwrap().text;
             text.push_str(line);
@@ -284,7 +119,7 @@ fn severity(code: Code, strict: bool) -> Severity {
 #[test]
 fn wrong_examples_have_their_code() {
     let mut failed = String::new();
-    for example in examples().iter().filter(|example| example.wrong) {
+    for example in documents().iter().filter(|example| example.wrong) {
         for strict in [false, true] {
             let found = findings(&example.text, &Options::default().with(|o| o.strict = strict));
             let own = found.iter().find(|d| d.code == example.code);
@@ -301,7 +136,7 @@ fn wrong_examples_have_their_code() {
 #[test]
 fn wrong_examples_have_no_other_errors() {
     let mut failed = String::new();
-    for example in examples().iter().filter(|example| example.wrong) {
+    for example in documents().iter().filter(|example| example.wrong) {
         let found = findings(&example.text, &Options::default().with(|o| o.strict = true));
         let own = example.code.as_str();
         let allowed = |other: &str| COMPANIONS.iter().any(|(code, companion, _)| (*code, *companion) == (own, other));
@@ -315,7 +150,7 @@ fn wrong_examples_have_no_other_errors() {
 #[test]
 fn right_examples_are_accepted_under_strict() {
     let mut failed = String::new();
-    for example in examples().iter().filter(|example| !example.wrong) {
+    for example in documents().iter().filter(|example| !example.wrong) {
         for lower in [Lower::Custom, Lower::All] {
             let found = findings(
                 &example.text,
@@ -339,6 +174,7 @@ fn every_code_has_both_examples_or_a_reason() {
         let count = counts.entry(example.code.as_str()).or_default();
         *(if example.wrong { &mut count.0 } else { &mut count.1 }) += 1;
     }
+    assert!(WITHOUT_EXAMPLE.len() <= MOST_WITHOUT, "examples can be texts of all notations, with options");
     for code in Code::ALL.iter().map(|code| code.as_str()) {
         let excused = WITHOUT_EXAMPLE.iter().any(|(without, _)| *without == code);
         let (wrong, right) = counts.get(code).copied().unwrap_or_default();
@@ -367,7 +203,7 @@ fn recorded() -> Vec<String> {
 /// A label says what was found at its location, such as a type or a shape; the message alone says what is wrong.
 #[test]
 fn labels_say_what_is_there() {
-    let wrong = examples().into_iter().filter(|example| example.wrong).map(|example| example.text);
+    let wrong = documents().into_iter().filter(|example| example.wrong).map(|example| example.text);
     let mut all = Vec::new();
     for text in wrong.chain(recorded()) {
         for strict in [false, true] {
@@ -388,4 +224,105 @@ fn shape_errors_name_the_operands() {
     let found = findings(text, &Options::default());
     let label = found.first().and_then(|found| found.label.as_deref());
     assert_eq!(label, Some("`x` has shape [2, 3], `w` has shape [2, 4]"), "{}", told(&found));
+}
+
+/// What the command finds in the examples that are no documents.
+#[cfg(feature = "cli")]
+mod called {
+    use std::path::Path;
+
+    use super::{Example, examples};
+    use crate::common::command::call;
+
+    /// The name of a file with a text in a language.
+    fn name(language: &str) -> &'static str {
+        match language {
+            "nnef" | "nnef-draft" => "example.nnef",
+            "onnxtxt" => "example.onnxtxt",
+            "loops" => "example.json",
+            "pnnx" => "example.pnnx.param",
+            "ncnn" => "example.param",
+            other => panic!("no file has {other}"),
+        }
+    }
+
+    /// The bytes that a text in hex has.
+    fn bytes(hex: &str) -> Vec<u8> {
+        hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+    }
+
+    /// Writes files: each begins with `--- NAME`, and has a text, or bytes `in hex`. Returns the name of the first one.
+    fn write_files<'t>(folder: &Path, text: &'t str) -> &'t str {
+        let parts = text.split("--- ").skip(1).map(|part| part.split_once('\n').unwrap());
+        for (name, content) in parts.clone() {
+            let (name, content) = match name.strip_suffix(" in hex") {
+                Some(name) => (name, bytes(content)),
+                None => (name, content.as_bytes().to_vec()),
+            };
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+        let first = parts.clone().next().unwrap().0;
+        first.strip_suffix(" in hex").unwrap_or(first)
+    }
+
+    /// The words of a call, with the text or the file that has it.
+    fn words(example: &Example, folder: &Path) -> Vec<String> {
+        let mut words: Vec<String> = example.words.split_whitespace().map(str::to_owned).collect();
+        if let "expr" | "layout" = example.language {
+            words.insert(0, example.language.to_owned());
+            words.extend(["--".to_owned(), example.text.trim_end_matches('\n').to_owned()]);
+            return words;
+        }
+        if words.is_empty() {
+            words.push("check".to_owned());
+        }
+        let name = match example.language {
+            "files" => write_files(folder, &example.text),
+            "model" => {
+                write_files(&folder.join("model"), &example.text);
+                "model"
+            }
+            language => {
+                std::fs::write(folder.join(name(language)), &example.text).unwrap();
+                name(language)
+            }
+        };
+        words.push(name.to_owned());
+        words
+    }
+
+    /// The exit status, and the findings: each with its code, and whether it is an error.
+    fn found(example: &Example) -> (i32, Vec<(String, bool)>) {
+        let folder = tempfile::tempdir().unwrap();
+        let words = words(example, folder.path());
+        let options = ["--message-format", "json", "--warnings", "all"].map(str::to_owned);
+        let output = call(options.into_iter().chain(words)).within(folder.path()).run();
+        let lines = [output.stdout, output.stderr].concat();
+        let lines = String::from_utf8_lossy(&lines).into_owned();
+        let values = lines.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let finding =
+            |value: serde_json::Value| Some((value["code"].as_str()?.to_owned(), value["severity"] == "error"));
+        (output.status.code().unwrap(), values.filter_map(finding).collect())
+    }
+
+    /// A wrong example has its code, and no other error; a right one has no error, and not the code.
+    #[test]
+    fn examples_of_other_notations_and_options_are_as_told() {
+        let mut failed = String::new();
+        let mut count = 0;
+        for example in examples().iter().filter(|example| !example.is_document()) {
+            let (status, found) = found(example);
+            let code = example.code.as_str();
+            let has_own = found.iter().any(|(own, _)| own == code);
+            let others = found.iter().any(|(own, is_error)| *is_error && own != code);
+            if status == 2 || others || has_own != example.wrong || !example.wrong && status != 0 {
+                failed += &format!("line {}, {code}, status {status}: {found:?}\n", example.line);
+            }
+            count += 1;
+        }
+        assert!(failed.is_empty(), "{failed}");
+        assert!(count > 250, "{count}");
+    }
 }

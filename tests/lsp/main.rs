@@ -9,6 +9,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod editor;
+mod proposals;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -34,3 +34,29 @@ fn all_features_are_default_ones() {
     let (Some(default), Some(all)) = (crates("normal", &[]), crates("normal", &["--all-features"])) else { return };
     assert_eq!(default, all);
 }
+
+/// The names in the tables of dependencies of a manifest.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let mut listed = false;
+    let mut names = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            listed = line.ends_with("dependencies]");
+        } else if let Some((name, _)) = line.split_once(" = ").filter(|_| listed && !line.starts_with('#')) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+#[test]
+fn every_crate_has_a_reason() {
+    let read =
+        |name: &str| std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+    let (manifest, page) = (read("Cargo.toml"), read("docs/decisions-structure.md"));
+    let crates = page.split("\n## Crates\n").nth(1).unwrap();
+    let named = dependencies(&manifest);
+    assert!(named.contains(&"chumsky") && named.contains(&"proptest"), "{named:?}");
+    let missing: Vec<&str> = named.into_iter().filter(|name| !crates.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "no reason in docs/decisions-structure.md for {missing:?}");
+}

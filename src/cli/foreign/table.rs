@@ -14,6 +14,8 @@ pub(super) struct Foreign {
 
 const FLATTENING: &str = "flattening has no subcommand: nnef-flatten INPUT -o OUTPUT";
 const CONVERTING: &str = "nnef-flatten INPUT -o OUTPUT; the extension of OUTPUT, or --to, is the notation";
+/// What makes a model simpler, as an option and as a whole command: the two texts name the same options.
+const SIMPLER: &str = "--fold --share comes nearest; nothing is fused";
 const SMALLER: &str = "nnef-flatten --fold --share INPUT -o OUTPUT comes nearest; nothing is fused";
 const PART: &str = "nnef-flatten --inputs-at NAME,… --outputs NAME,… INPUT -o OUTPUT";
 const COUNTED: &str = "nnef-flatten --stats INPUT -o OUTPUT";
@@ -66,13 +68,17 @@ pub(super) static FOREIGN: &[Foreign] = &[
             "--model-input-shapes",
             "--input-name",
             "--input-dims",
+            "--override-fact",
             "--fixed-*",
             "--custom-shapes",
             "--shapes",
         ],
         SHAPE,
     ),
-    row(&["--dim-param", "--dim-value", "--batch-size"], "--set SYMBOL=1 gives a symbol a number everywhere"),
+    row(
+        &["--dim-param", "--dim-value", "--batch-size", "--batch"],
+        "--set SYMBOL=1 gives a symbol a number everywhere",
+    ),
     row(&["--dynamic-input-shape"], "extents that stay open need no option; --set SYMBOL=1 gives a symbol a number"),
     row(&["--hint"], "--set SYMBOL=1 fixes a symbol; nothing is planned for typical values"),
     // Comparisons and data.
@@ -119,15 +125,25 @@ pub(super) static FOREIGN: &[Foreign] = &[
     // Passes.
     row(&["--fold-constants", "--constant-folding", "--do-constant-folding", "--const-folding"], "--fold"),
     row(&["--no-constant-folding", "--skip-constant-folding", "--no-fold-shapes"], FOLDED),
-    row(&["--no-large-tensor", "--size-threshold", "--fold-size-threshold"], SMALL),
+    row(&["--no-large-tensor", "--size-threshold", "--fold-size-threshold", "--tensor-size-threshold"], SMALL),
     row(&["--num-passes", "--num-const-fold-passes"], "--fold computes in one pass what is known"),
     row(&["--include-subgraph"], "--fold and --share reach branches and bodies, too"),
-    row(&["--simplify"], "there is no such option yet: --fold --share comes nearest"),
+    row(&["--simplify", "--onnxsim", "--slim"], SIMPLER),
     row(
-        &["--optimize", "--optimise", "--slim", "--enable-optimization", "--opt-level", "--optlevel", "-O"],
-        "--fold --share",
+        &[
+            "--optimize",
+            "--optimise",
+            "--perform-optimization",
+            "--enable-optimization",
+            "--enable-onnxruntime-optimization",
+            "--opt-level",
+            "--optlevel",
+            "--pass",
+            "--declutter",
+            "-O",
+        ],
+        SIMPLER,
     ),
-    row(&["--enable-onnxruntime-optimization"], "not here; --fold --share comes nearest"),
     row(&["--skip-optimization", "--skip-optimizations", "--skip-optimizer", "--no-optimization"], ASKED),
     row(&["--skip-fuse-bn", "--enable-fuse-bn", "--skip-fusion-patterns", "--no-fuse"], UNFUSED),
     row(
@@ -138,7 +154,17 @@ pub(super) static FOREIGN: &[Foreign] = &[
         &["--cleanup", "--toposort", "--remove-unused", "--prune"],
         "--outputs NAME,… keeps what these need; graphs of NNEF have nothing else without --keep-unused",
     ),
-    row(&["--inline", "--inline-functions", "--inline-schema-functions", "--expand", "--flatten"], INLINED),
+    row(
+        &[
+            "--inline",
+            "--inline-functions",
+            "--inline-local-functions",
+            "--inline-schema-functions",
+            "--expand",
+            "--flatten",
+        ],
+        INLINED,
+    ),
     row(&["--decompose"], "--lower NAME,…"),
     row(&["--exclude"], "--keep NAME,…"),
     row(&["--target-opset", "--opset", "--convert-version", "--opset-version"], VERSIONS),
@@ -243,17 +269,43 @@ pub(super) static FOREIGN: &[Foreign] = &[
     row(&["moduleop=", "customop=", "fp16=", "optlevel=", "device="], OF_PNNX),
     row(&["pnnxparam=", "pnnxbin=", "pnnxpy=", "pnnxonnx=", "ncnnparam=", "ncnnbin=", "ncnnpy="], CONVERTING),
     // First words, also behind an input, as for tract and onnxsim.
-    row(&["flatten", "expand", "inline", "inliner"], FLATTENING),
-    row(&["convert", "export", "translate", "transform", "import", "compile", "build"], CONVERTING),
+    row(
+        &[
+            "flatten",
+            "expand",
+            "inline",
+            "inliner",
+            "inline-local-functions",
+            "inline-selected-functions",
+            "inline-functions",
+        ],
+        FLATTENING,
+    ),
+    row(&["inline-schema-functions"], INLINED),
+    row(&["convert", "export", "translate", "transform", "import", "compile", "build", "to-*"], CONVERTING),
+    row(&["version-converter", "convert-version", "opset"], VERSIONS),
     row(&["simplify", "slim", "optimize", "optimise", "onnxsim", "onnxslim", "shrink"], SMALLER),
-    row(&["surgeon sanitize", "sanitize", "fold", "fold-constants", "declutter", "clean", "cleanup"], SMALLER),
-    row(&["surgeon extract", "extract", "subgraph", "cut", "split", "surgeon"], PART),
+    row(
+        &[
+            "surgeon sanitize",
+            "sanitize",
+            "fold",
+            "fold-constants",
+            "constant-fold",
+            "declutter",
+            "optimizer",
+            "clean",
+            "cleanup",
+        ],
+        SMALLER,
+    ),
+    row(&["surgeon extract", "extract", "extract-model", "subgraph", "cut", "split", "surgeon"], PART),
     row(&["surgeon weight-strip", "surgeon weight-reconstruct", "quantize"], KEPT_TYPES),
     row(
         &["lint", "validate", "checker", "check-model", "verify", "test"],
         "nnef-flatten check INPUT; --verify compares numbers",
     ),
-    row(&["eval", "evaluate", "execute", "predict", "bench", "benchmark"], RUN),
+    row(&["eval", "evaluate", "execute", "predict", "inference", "bench", "benchmark", "criterion"], RUN),
     row(&["infer"], "nnef-flatten run INPUT computes outputs; --annotate writes inferred shapes"),
     row(
         &["shape", "shapes", "infer-shapes", "shape-inference", "symbolic-shape-infer"],
@@ -265,7 +317,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     row(&["inspect model", "inspect", "info", "describe"], "--stats counts; --lower none shows the input"),
     row(&["show", "print", "cat", "dump", "text", "list", "ls"], SHOWN),
     row(&["view", "draw", "visualize", "visualise", "netron", "plot", "render", "browse", "open", "serve"], DRAWN),
-    row(&["compare", "difference", "polygraphy"], COMPARED),
+    row(&["compare", "difference", "optimize-check", "polygraphy"], COMPARED),
     row(
         &["debug reduce", "debug", "reduce", "bisect", "surgeon prune", "prune"],
         "not here: --outputs NAME,… cuts by hand",
@@ -274,6 +326,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
         &["model", "onnx", "nnef", "pnnx", "ncnn"],
         "the input is a path: nnef-flatten INPUT; --from and --to are notations",
     ),
+    row(&["data to-input", "data"], DATA),
     row(&["version"], "nnef-flatten --version"),
     row(&["usage"], "nnef-flatten --help"),
 ];

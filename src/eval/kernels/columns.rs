@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use super::window::WindowAxis;
+use super::window::SlidingWindow;
+use crate::extents::Window;
 
 /// The positions of windows as rows along the last axis.
 pub(crate) struct Columns<'w> {
-    axes: &'w [WindowAxis],
-    last: WindowAxis,
+    axes: &'w [SlidingWindow],
+    last: SlidingWindow,
     /// The number of items of a window.
     volume: usize,
 }
@@ -20,8 +21,8 @@ struct ColumnRow {
 
 impl<'w> Columns<'w> {
     /// The columns of windows; none if there is no axis.
-    pub(crate) fn new(axes: &'w [WindowAxis]) -> Option<Self> {
-        let volume = axes.iter().map(|axis| axis.size).product();
+    pub(crate) fn new(axes: &'w [SlidingWindow]) -> Option<Self> {
+        let volume = axes.iter().map(SlidingWindow::size).product();
         let (last, axes) = axes.split_last()?;
         Some(Columns { axes, last: *last, volume })
     }
@@ -39,12 +40,13 @@ impl<'w> Columns<'w> {
     /// Calls a function with each item of the window, the row of positions (counted from the first of the range), and
     /// for those positions the place in the plane of the first and the range of the positions that are inside.
     fn each(&self, rows: &Range<usize>, mut f: impl FnMut(usize, usize, usize, Range<usize>)) {
-        let WindowAxis { input, stride, dilation, before, size, output, .. } = self.last;
+        let SlidingWindow { window: Window { stride, dilation, padding: (before, _), .. }, input, output } = self.last;
+        let (size, stride) = (self.last.size(), stride as usize);
         for row in rows.clone() {
             for above in 0..self.volume / size.max(1) {
                 let Some(ColumnRow { start, item }) = self.row(row, above) else { continue };
                 for k in 0..size {
-                    let shift = (k * dilation) as i64 - before;
+                    let shift = k as i64 * dilation - before;
                     // The first position inside, and the first one beyond.
                     let first = (-shift).max(0) as usize;
                     let first = first.div_ceil(stride).min(output);
@@ -60,15 +62,15 @@ impl<'w> Columns<'w> {
     fn row(&self, row: usize, above: usize) -> Option<ColumnRow> {
         let (mut row, mut item, mut start, mut scale) = (row, above, 0, 1);
         for axis in self.axes.iter().rev() {
-            start += axis.place(row % axis.output, item % axis.size)? * scale;
-            (row, item, scale) = (row / axis.output, item / axis.size, scale * axis.input);
+            start += axis.place(row % axis.output, item % axis.size())? * scale;
+            (row, item, scale) = (row / axis.output, item / axis.size(), scale * axis.input);
         }
         Some(ColumnRow { start, item: above })
     }
 
     /// Writes the rows of one plane into a matrix that is 0, whose columns are the positions of the rows.
     pub(crate) fn gather(&self, plane: &[f64], rows: &Range<usize>, to: &mut [f64]) {
-        let (width, stride) = (self.width(), self.last.stride);
+        let (width, stride) = (self.width(), self.last.window.stride as usize);
         let columns = rows.len() * width;
         self.each(rows, |item, row, place, inside| {
             let from = item * columns + row * width;
@@ -79,7 +81,7 @@ impl<'w> Columns<'w> {
 
     /// Adds the rows of a matrix to a plane.
     pub(crate) fn scatter(&self, from: &[f64], plane: &mut [f64]) {
-        let (rows, stride) = (0..self.rows(), self.last.stride);
+        let (rows, stride) = (0..self.rows(), self.last.window.stride as usize);
         let (width, columns) = (self.width(), self.rows() * self.width());
         self.each(&rows, |item, row, place, inside| {
             let start = item * columns + row * width;

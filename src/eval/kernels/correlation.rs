@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::columns::Columns;
 use super::matrix::{exchanged, multiplied};
-use super::window::WindowAxis;
+use super::window::SlidingWindow;
 use crate::eval::{Budget, EvalError};
 
 /// The number of items that a matrix of windows has at most, unless a single row of positions has more.
@@ -14,7 +14,7 @@ const TILE: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Correlation {
     /// The windows along each axis, whose items lie in the larger space, and whose positions are the smaller one.
-    pub(crate) axes: Vec<WindowAxis>,
+    pub(crate) axes: Vec<SlidingWindow>,
     pub(crate) batch: usize,
     pub(crate) groups: usize,
     /// The channels of the input and of the output in each group.
@@ -24,7 +24,7 @@ pub(crate) struct Correlation {
 impl Correlation {
     /// The number of items of a window.
     pub(crate) fn volume(&self) -> usize {
-        self.axes.iter().map(|axis| axis.size).product()
+        self.axes.iter().map(SlidingWindow::size).product()
     }
 
     /// The number of items of a plane of the larger space.

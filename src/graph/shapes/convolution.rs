@@ -3,7 +3,7 @@
 use super::call::{Call, Ints, MAX_RANK, Role, check_positive};
 use super::outcome::{RuleResult, ShapeError, refuse, same};
 use super::shape::{Extent, Extents, Shape};
-use super::window::Window;
+use super::window::Windows;
 use crate::diagnostics::Code;
 use crate::dictionary::Deviation;
 use crate::graph::dims::Dim;
@@ -14,7 +14,7 @@ const CODE: Code = Code::ConvolutionShapes;
 struct ConvolutionStep<'s> {
     filter: Option<&'s [Extent]>,
     bias: Option<&'s [Extent]>,
-    window: &'s Window,
+    windows: &'s Windows,
     groups: Option<i64>,
     output_shape: Option<&'s [Option<i64>]>,
     transposed: bool,
@@ -44,8 +44,8 @@ impl ConvolutionStep<'_> {
             Some([]) => {
                 for i in 2..input.len() {
                     let filter = self.filter.map_or(&Extent::UNKNOWN, |filter| &filter[i]);
-                    let change = if self.transposed { Window::up } else { Window::down };
-                    output.push(change(self.window, i - 2, &input[i], filter)?);
+                    let change = if self.transposed { Windows::up } else { Windows::down };
+                    output.push(change(self.windows, i - 2, &input[i], filter)?);
                 }
             }
             Some(reference) if self.outputs_first => {
@@ -128,7 +128,7 @@ impl ConvolutionStep<'_> {
             return error(format!("`output_shape` has {} items, the input has rank {}", reference.len(), input.len()));
         }
         let filter = |i: usize| self.filter.map_or(Extent::UNKNOWN, |filter| filter[i].clone());
-        let mut extents = self.window.check_reference(reference, input, filter, 2)?;
+        let mut extents = self.windows.check_reference(reference, input, filter, 2)?;
         for (i, what) in ["batch", "channels"].into_iter().enumerate() {
             let (given, found) = (&extents[i], &output[i]);
             let Some(extent) = given.unify(found) else {
@@ -148,7 +148,7 @@ fn operands<const N: usize>(call: &Call, tensors: [u32; N]) -> [Option<Extents>;
         return tensors.map(|i| call.extents_to(i, 0));
     }
     let longest = tensors.iter().filter_map(|&i| call.rank(i)).max().unwrap_or(0);
-    let rank = Window::axes(call).map(|axes| longest.max(axes + 2).min(MAX_RANK));
+    let rank = Windows::axes(call).map(|axes| longest.max(axes + 2).min(MAX_RANK));
     tensors.map(|i| call.extents_to(i, rank?))
 }
 
@@ -156,7 +156,7 @@ fn operands<const N: usize>(call: &Call, tensors: [u32; N]) -> [Option<Extents>;
 pub(crate) fn convolve(call: &Call, planewise: bool, transposed: bool) -> RuleResult {
     let [input, filter] = operands(call, [0, 1]);
     let of_rank = input.as_ref().or(filter.as_ref().filter(|_| !planewise));
-    let window = Window::read(call, of_rank.map(|extents| extents.len().saturating_sub(2)), CODE, false)?;
+    let windows = Windows::read(call, of_rank.map(|extents| extents.len().saturating_sub(2)), CODE, false)?;
     if !planewise {
         let spatial = filter.as_ref().and_then(|filter| filter.get(2..)).unwrap_or(&[]);
         check_positive("filter", &spatial.iter().map(|extent| extent.known()).collect::<Ints>(), CODE)?;
@@ -166,7 +166,7 @@ pub(crate) fn convolve(call: &Call, planewise: bool, transposed: bool) -> RuleRe
     let step = ConvolutionStep {
         filter: filter.as_deref(),
         bias: call.extents(2),
-        window: &window,
+        windows: &windows,
         groups: if planewise { Some(0) } else { call.int(Role::Groups) },
         output_shape: output_shape.as_deref(),
         transposed,
@@ -190,7 +190,7 @@ fn output_shape(call: &Call, rank: Option<usize>) -> Option<Ints> {
 pub(crate) fn separable(call: &Call, transposed: bool) -> RuleResult {
     let [input, plane, point] = operands(call, [0, 1, 2]);
     let axes = input.as_ref().map(|input| input.len().saturating_sub(2));
-    let (window, unit) = (Window::read(call, axes, CODE, false)?, Window::plain(CODE));
+    let (windows, unit) = (Windows::read(call, axes, CODE, false)?, Windows::plain(CODE));
     let outputs_first = call.deviates(Deviation::OutputsFirst);
     let output_shape = output_shape(call, input.as_ref().map(|input| input.len()));
     // The second step adds the bias.
@@ -198,7 +198,7 @@ pub(crate) fn separable(call: &Call, transposed: bool) -> RuleResult {
     let planes = ConvolutionStep {
         filter: plane.as_deref(),
         bias: if transposed { bias } else { none },
-        window: &window,
+        windows: &windows,
         groups: Some(0),
         output_shape: output_shape.as_deref(),
         transposed,
@@ -207,7 +207,7 @@ pub(crate) fn separable(call: &Call, transposed: bool) -> RuleResult {
     let points = ConvolutionStep {
         filter: point.as_deref(),
         bias: if transposed { none } else { bias },
-        window: &unit,
+        windows: &unit,
         groups: call.int(Role::Groups),
         output_shape: Some(&[]),
         transposed,

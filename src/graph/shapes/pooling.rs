@@ -3,7 +3,7 @@
 use super::call::{Call, Ints, MAX_RANK, Role};
 use super::outcome::{Inferred, RuleResult, ShapeError, UNKNOWN, refuse, same};
 use super::shape::{Extent, Extents, Shape, unify};
-use super::window::Window;
+use super::window::Windows;
 use crate::diagnostics::Code;
 use crate::dictionary::Deviation;
 use crate::graph::dims::Dim;
@@ -15,7 +15,7 @@ const CODE: Code = Code::PoolingShapes;
 struct Pool {
     input: Option<Extents>,
     size: Option<Ints>,
-    window: Window,
+    windows: Windows,
     /// What is wrong with the window though its extents are known.
     deviation: Option<ShapeError>,
 }
@@ -31,7 +31,7 @@ impl Pool {
         };
         let longest = if call.endless() {
             // The longest argument determines the rank.
-            size.as_ref().zip(Window::axes(call)).map(|(size, axes)| size.len().max(axes).min(MAX_RANK))
+            size.as_ref().zip(Windows::axes(call)).map(|(size, axes)| size.len().max(axes).min(MAX_RANK))
         } else {
             Some(0)
         };
@@ -44,13 +44,13 @@ impl Pool {
             Err(error) if of_space => Some(error),
             found => found.map(|()| None)?,
         };
-        let mut pool = Pool { input, size, window: Window::read(call, rank, CODE, of_space)?, deviation };
+        let mut pool = Pool { input, size, windows: Windows::read(call, rank, CODE, of_space)?, deviation };
         if let Some(size) = pool.size.as_mut().filter(|_| of_space) {
             size.insert_many(0, [Some(1); 2]);
         }
         if call.deviates(Deviation::SpatialWindows) {
             pool.size.iter_mut().flatten().take(2).for_each(|size| *size = Some(1));
-            pool.window.leave_out(2);
+            pool.windows.leave_out(2);
         }
         Ok(pool)
     }
@@ -62,10 +62,10 @@ impl Pool {
     /// The extents of the result; `change` computes one along an axis.
     fn apply(
         &self,
-        change: fn(&Window, usize, &Extent, &Extent) -> Result<Extent, ShapeError>,
+        change: fn(&Windows, usize, &Extent, &Extent) -> Result<Extent, ShapeError>,
     ) -> Result<Option<Extents>, ShapeError> {
         let Some(input) = &self.input else { return Ok(None) };
-        let extents = input.iter().enumerate().map(|(i, extent)| change(&self.window, i, extent, &self.filter(i)));
+        let extents = input.iter().enumerate().map(|(i, extent)| change(&self.windows, i, extent, &self.filter(i)));
         extents.collect::<Result<_, _>>().map(Some)
     }
 
@@ -81,10 +81,10 @@ impl Pool {
         let Some(input) = &self.input else { return UNKNOWN };
         same(match call.ints(Role::OutputShape) {
             None => Some(input.iter().map(|_| Extent::UNKNOWN).collect()),
-            Some(reference) if reference.is_empty() => self.apply(Window::up)?,
+            Some(reference) if reference.is_empty() => self.apply(Windows::up)?,
             Some(reference) => {
                 call.check_length(Role::OutputShape, Some(reference.len()), Some(input.len()), CODE)?;
-                Some(self.window.check_reference(&reference, input, |i| self.filter(i), 0)?)
+                Some(self.windows.check_reference(&reference, input, |i| self.filter(i), 0)?)
             }
         })
     }
@@ -103,7 +103,7 @@ fn of_nothing(call: &Call, error: ShapeError) -> ShapeError {
 /// Windows that reduce the extents.
 pub(crate) fn pool(call: &Call) -> RuleResult {
     let pool = Pool::read(call)?;
-    let results = same(pool.apply(Window::down)?)?;
+    let results = same(pool.apply(Windows::down)?)?;
     pool.told(results)
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn unpool(call: &Call) -> RuleResult {
 /// Reads items at indices, which have the shape of the result (4.3.3).
 pub(crate) fn sample(call: &Call) -> RuleResult {
     let pool = Pool::read(call)?;
-    let results = same(match (pool.apply(Window::down)?, call.extents(1)) {
+    let results = same(match (pool.apply(Windows::down)?, call.extents(1)) {
         (Some(output), Some(index)) => Some(agree(call, index, &output, "result")?),
         (output, index) => output.or(index.map(Extents::from)),
     })?;

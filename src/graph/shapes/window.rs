@@ -4,21 +4,22 @@ use super::call::{Call, Ints, Pairs, Role, check_positive, shown};
 use super::outcome::{ShapeError, refuse};
 use super::shape::{Extent, Extents};
 use crate::diagnostics::Code;
+use crate::extents::Window;
 use crate::graph::dims::Dim;
 use crate::graph::windows::is_of_space;
 
-/// The parameters of a window; none for a parameter whose length is unknown.
-pub(crate) struct Window {
+/// The parameters of windows over some axes; none for a parameter whose length is unknown.
+pub(crate) struct Windows {
     code: Code,
     padding: Option<Pairs>,
     stride: Option<Ints>,
     dilation: Option<Ints>,
 }
 
-impl Window {
+impl Windows {
     /// The default parameters: stride and dilation 1, automatic padding.
     pub(crate) fn plain(code: Code) -> Self {
-        Window { code, padding: Some(Pairs::new()), stride: Some(Ints::new()), dilation: Some(Ints::new()) }
+        Windows { code, padding: Some(Pairs::new()), stride: Some(Ints::new()), dilation: Some(Ints::new()) }
     }
 
     /// Reads the parameters of a window; `axes` is the number of its axes, if known. Those of a window that is
@@ -45,7 +46,7 @@ impl Window {
         for (role, items) in steps.into_iter().zip([&stride, &dilation]) {
             check_positive(role.name(), items.as_deref().unwrap_or(&[]), code)?;
         }
-        Ok(Window { code, padding, stride, dilation })
+        Ok(Windows { code, padding, stride, dilation })
     }
 
     /// Removes the padding of the first axes.
@@ -59,72 +60,41 @@ impl Window {
         Some(padding.max(call.ints(Role::Stride)?.len()).max(call.ints(Role::Dilation)?.len()))
     }
 
-    /// The stride along an axis, and the extent that a filter covers there.
-    fn steps(&self, i: usize, filter: &Extent) -> (Option<i64>, Option<i64>) {
-        let item = |items: &Option<Ints>| items.as_ref()?.get(i).copied().unwrap_or(Some(1));
-        let covered = match filter.known() {
-            Some(1) => Some(1),
-            filter => filter
-                .zip(item(&self.dilation))
-                .and_then(|(filter, dilation)| (filter - 1).checked_mul(dilation)?.checked_add(1)),
+    /// The window along an axis with a filter of this extent; its padding is none where it is automatic.
+    fn along(&self, i: usize, filter: &Extent) -> Window<Dim, Option<(Dim, Dim)>> {
+        let step = |items: &Option<Ints>| items.as_ref()?.get(i).copied().unwrap_or(Some(1));
+        let [stride, dilation] = [&self.stride, &self.dilation].map(|items| Dim::from(step(items)));
+        let padding = match &self.padding {
+            None => Some([None; 2]),
+            Some(padding) => padding.get(i).copied(),
         };
-        (item(&self.stride), covered)
-    }
-
-    /// The number of items that the padding of an axis adds; `Ok(None)` for automatic padding, which depends on
-    /// the extents, and `Err` if it is unknown.
-    fn added(&self, i: usize) -> Result<Option<i64>, ()> {
-        match self.padding.as_ref().ok_or(())?.get(i) {
-            None => Ok(None),
-            Some([Some(before), Some(after)]) => before.checked_add(*after).map(Some).ok_or(()),
-            Some(_) => Err(()),
-        }
+        let padding = padding.map(|[before, after]| (Dim::from(before), Dim::from(after)));
+        Window { size: Dim::from(filter.known()), stride, dilation, padding }
     }
 
     /// The extent of the result along the `i`th axis.
     pub(crate) fn down(&self, i: usize, input: &Extent, filter: &Extent) -> Result<Extent, ShapeError> {
-        let (Ok(added), (Some(stride), covered)) = (self.added(i), self.steps(i, filter)) else {
-            return Ok(Extent::UNKNOWN);
-        };
-        let Some(added) = added else {
-            return Ok(Extent::from(input.dim().over_up(Dim::Int(stride))));
-        };
-        if input.known().is_none() {
-            let room = input.dim().plus(Dim::Int(added)).minus(Dim::from(covered));
-            return Ok(Extent::from(room.over(Dim::Int(stride)).plus(Dim::Int(1))));
+        let (window, input) = (self.along(i, filter), input.dim());
+        let Some(padding) = window.padding.clone() else { return Ok(Dim::from(window.strides(&input)).into()) };
+        let window = window.padded(padding);
+        if window.room(&input).and_then(|room| room.known()).is_some_and(|room| room < 0) {
+            let (before, after) = window.padding.clone();
+            let (around, covered) = (before.plus(after), Dim::from(window.span()));
+            let items = format!("{} items with {} around them", input.text(), around.text());
+            return refuse(self.code, format!("a window of {} items does not fit into {items}", covered.text()));
         }
-        let room = |covered| input.known()?.checked_add(added)?.checked_sub(covered);
-        let Some((covered, room)) = covered.and_then(|covered| Some((covered, room(covered)?))) else {
-            return Ok(Extent::UNKNOWN);
-        };
-        if room < 0 {
-            let items = format!("{input:?} items with {added} around them");
-            return refuse(self.code, format!("a window of {covered} items does not fit into {items}"));
-        }
-        Ok(Extent::new(room / stride + 1))
+        Ok(Dim::from(window.places(&input)).into())
     }
 
     /// The extent of the result of a transposed window along the `i`th axis.
     pub(crate) fn up(&self, i: usize, input: &Extent, filter: &Extent) -> Result<Extent, ShapeError> {
-        let (Ok(added), (Some(stride), covered)) = (self.added(i), self.steps(i, filter)) else {
-            return Ok(Extent::UNKNOWN);
+        let (window, input) = (self.along(i, filter), input.dim());
+        let extent = match window.padding.clone() {
+            None => input.times(window.stride),
+            Some(padding) => window.padded(padding).extent(&input).into(),
         };
-        if input.known().is_none() {
-            let (input, stride) = (input.dim(), Dim::Int(stride));
-            return Ok(Extent::from(match added {
-                None => input.times(stride),
-                Some(added) => {
-                    let covered = Dim::from(covered).minus(Dim::Int(added));
-                    input.minus(Dim::Int(1)).times(stride).plus(covered)
-                }
-            }));
-        }
-        let extent = input.known().and_then(|input| match added {
-            None => input.checked_mul(stride),
-            Some(added) => input.checked_sub(1)?.checked_mul(stride)?.checked_add(covered?)?.checked_sub(added),
-        });
         match extent {
-            Some(extent) if extent < 1 => {
+            Dim::Int(extent) if extent < 1 => {
                 refuse(self.code, format!("the padding takes away all items: the extent would be {extent}"))
             }
             extent => Ok(extent.into()),

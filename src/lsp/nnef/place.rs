@@ -160,28 +160,35 @@ impl<'t> WordsBefore<'t> {
         (start..self.len()).any(|at| self.kind(at) == Some(Assign))
     }
 
-    /// The names of the body so far: parameters and what was assigned, but no operations and no named arguments.
+    /// The names that an expression at the end can use: parameters, what ended statements assign, and iterators of the
+    /// statement that is being written.
     pub(super) fn locals(&self) -> BTreeSet<&'t str> {
-        use TokenKind::{Assign, Ident, LParen, Lt};
+        use TokenKind::{Arrow, Colon, Comma, Ident, In, LBrace, RParen, Semicolon, With};
         let Some(item) = self.item() else { return BTreeSet::new() };
-        let mut depth = 0_u32;
-        let mut found = BTreeSet::new();
+        let first =
+            |wanted: TokenKind, end: usize| (item..end).find(|at| self.kind(*at) == Some(wanted)).unwrap_or(end);
+        let body = first(LBrace, self.len());
+        let ended = (body..self.len()).rev().find(|at| self.kind(*at) == Some(Semicolon)).unwrap_or(body);
+        let is_param = |at: &usize| matches!(self.kind(at + 1), Some(Colon | Comma | RParen));
+        let is_iterator = |at: &usize| matches!(self.kind(at + 1), Some(In | Colon)) || self.kind(at - 1) == Some(With);
         // The name of the fragment or the graph is not one of them.
-        for at in item + 2..self.len() {
-            match self.kind(at) {
-                Some(LParen) => depth += 1,
-                Some(TokenKind::RParen) => depth = depth.saturating_sub(1),
-                Some(Ident) => {
-                    let next = self.kind(at + 1);
-                    let named = depth > 0 && next == Some(Assign);
-                    if !named && !matches!(next, Some(LParen | Lt)) {
-                        found.insert(self.word(at));
-                    }
-                }
+        let params = (item + 2..first(Arrow, body)).filter(is_param);
+        let iterators = (ended + 1..self.len()).filter(is_iterator);
+        let names = params.chain(self.assigned(body, ended)).chain(iterators);
+        names.filter(|at| self.kind(*at) == Some(Ident)).map(|at| self.word(at)).collect()
+    }
+
+    /// The positions on the left sides of the statements in a part of a body.
+    fn assigned(&self, body: usize, ended: usize) -> impl Iterator<Item = usize> {
+        let mut is_left = false;
+        (body..ended).filter(move |at| {
+            match self.kind(*at) {
+                Some(TokenKind::LBrace | TokenKind::Semicolon) => is_left = true,
+                Some(TokenKind::Assign) => is_left = false,
                 _ => {}
             }
-        }
-        found
+            is_left
+        })
     }
 }
 

@@ -40,19 +40,20 @@ pub(super) fn hover(of: &OnnxText, offset: u32) -> Option<HoverText> {
     }
 }
 
-/// The position of the function around a name among the functions.
-fn function_index(of: &OnnxText, mark: &Marked) -> Option<usize> {
-    let scopes = &of.marks.scopes;
-    let mut scope = scopes.get(mark.scope)?;
-    while let Some(around) = scope.around {
-        scope = scopes.get(around)?;
-    }
-    scope.function
-}
-
 /// The function around a name.
 pub(super) fn function<'t>(of: &'t OnnxText, mark: &Marked) -> Option<&'t FunctionProto> {
-    of.model()?.functions.get(function_index(of, mark)?)
+    function_of(of, mark.scope)
+}
+
+/// The function around an offset.
+pub(super) fn function_at(of: &OnnxText, offset: u32) -> Option<&FunctionProto> {
+    function_of(of, of.marks.scope_at(offset)?)
+}
+
+/// The function that a graph is in, or that it is.
+fn function_of(of: &OnnxText, scope: usize) -> Option<&FunctionProto> {
+    let index = of.marks.scopes.get(of.marks.outermost(scope))?.function?;
+    of.model()?.functions.get(index)
 }
 
 /// The types of the values in a graph or a function.

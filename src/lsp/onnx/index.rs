@@ -66,11 +66,8 @@ impl<'m> OnnxNames<'m> {
     }
 
     /// The outermost graph or function around a scope: names in it differ.
-    fn body(&self, mut scope: usize) -> u32 {
-        while let Some(around) = self.marks.scopes.get(scope).and_then(|mark| mark.around) {
-            scope = around;
-        }
-        scope as u32
+    fn body(&self, scope: usize) -> u32 {
+        self.marks.outermost(scope) as u32
     }
 
     fn local(&mut self, scope: usize, mark: &'m Marked) -> SymbolId {

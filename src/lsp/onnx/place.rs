@@ -14,6 +14,8 @@ pub(super) enum ModelPlace<'t> {
     Attribute(&'t str, BTreeSet<&'t str>),
     /// Among the operands of a node.
     Operand,
+    /// In the value of an attribute, before the name of an attribute of the function around it.
+    Reference,
     /// In a header, a type, a string or a comment.
     Other,
 }
@@ -56,6 +58,7 @@ pub(super) fn place(text: &str) -> (ModelPlace<'_>, usize) {
             let names = names.iter().map(|at| identifier(text.get(*at..).unwrap_or_default())).collect();
             ModelPlace::Attribute(text.get(operator.0..operator.1).unwrap_or_default(), names)
         }
+        Some(OpenBracket { bracket: b'<', .. }) if in_node && last == b'@' => ModelPlace::Reference,
         _ => ModelPlace::Other,
     };
     (place, word)
@@ -163,6 +166,7 @@ mod tests {
             ("y = If (c) <then_branch = g () => (z) { z = Neg (x", ModelPlace::Operand),
             ("y = Conv <group = ", ModelPlace::Other),
             ("y = Add (x, ", ModelPlace::Operand),
+            ("y = Constant <value_float: float = @b", ModelPlace::Reference),
             ("y = Conv <group = 1 (x,\nz = Ad", ModelPlace::Operator),
             ("y = Conv <group = 1,\n  axis = 1, di", attribute("Conv", &["axis", "group"])),
             ("y = Add (x, \"a", ModelPlace::Other),

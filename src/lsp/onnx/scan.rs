@@ -35,6 +35,11 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = (Span, Piece)> {
     })
 }
 
+/// Where the string starts that is open at the end of a text.
+pub(super) fn open_string(text: &str) -> Option<u32> {
+    pieces(text).find(|(_, piece)| *piece == Piece::String(false)).map(|(span, _)| span.start)
+}
+
 /// The length of a string at the start of some bytes.
 fn string(bytes: &[u8]) -> (usize, Piece) {
     let mut escaped = false;

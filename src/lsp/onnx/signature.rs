@@ -1,5 +1,6 @@
 //! The signature of the operator or function whose operands or attributes are being written.
 
+use super::hover::function_at;
 use super::operator::{FunctionHead, attribute, function, parameter, schema, signature as operands, version};
 use super::place::node;
 use super::text::OnnxText;
@@ -16,7 +17,7 @@ pub(super) fn signature(of: &OnnxText, offset: u32) -> Option<CallSignature> {
         let active = node.operands.filter(|at| *at < inputs.len());
         return Some(CallSignature { params: spans_of(&label, start, &inputs), label, active, remark: None });
     }
-    let schema = schema((domain, name), version(of.model(), None, domain))?;
+    let schema = schema((domain, name), version(of.model(), function_at(of, offset), domain))?;
     let label = operands(name, schema);
     let texts: Vec<String> = schema.inputs.iter().map(|input| parameter(input, schema)).collect();
     let last = schema.inputs.len().checked_sub(1);

@@ -2,9 +2,10 @@
 
 use super::quantized::LayerScales;
 use super::{LayerLine, LayerRuleRow};
+use crate::extents::{End, Window};
 use crate::graph::{TensorId, Value};
 use crate::library::assembly::{Assembly, integers};
-use crate::pnnx::lower::windows::{Window, pairs, pooled};
+use crate::pnnx::lower::windows::{pairs, pooled};
 use crate::pnnx::lower::{Lowered, Refusal, torch};
 
 pub(super) const ROWS: &[LayerRuleRow] = &[
@@ -91,14 +92,6 @@ fn windows(line: &LayerLine, axes: &[AxisNames], dilates: bool) -> Lowered<Vec<W
     axes.iter().map(window).collect()
 }
 
-/// The padding for as many windows as the items have strides.
-fn same(window: &Window, extent: i64, larger_behind: bool) -> Option<(i64, i64)> {
-    let strides = extent.checked_sub(1)?.checked_div(window.stride)?.checked_mul(window.stride)?;
-    let all = window.span()?.checked_add(1)?.checked_add(strides)?.checked_sub(extent)?.max(0);
-    let (small, large) = (all / 2, all.checked_sub(all / 2)?);
-    Some(if larger_behind { (small, large) } else { (large, small) })
-}
-
 /// Weights for the channels, with an axis for the batch.
 fn bias(line: &mut LayerLine) -> Lowered<Value> {
     line.note("bias_term");
@@ -177,10 +170,10 @@ fn convolution(line: &mut LayerLine, grouped: bool) -> Lowered<Vec<TensorId>> {
     }
     let all = |value: i64| given.iter().all(|padding| *padding == (value, value));
     for ((window, padding), extent) in windows.iter_mut().zip(&given).zip(extents.iter().skip(1)) {
-        window.padding = match () {
-            () if all(SAME_UPPER) => same(window, *extent, true).ok_or(Refusal::UNFIT)?,
-            () if all(SAME_LOWER) => same(window, *extent, false).ok_or(Refusal::UNFIT)?,
-            () => *padding,
+        *window = match () {
+            () if all(SAME_UPPER) => window.automatic(End::After, *extent, 0).ok_or(Refusal::UNFIT)?,
+            () if all(SAME_LOWER) => window.automatic(End::Before, *extent, 0).ok_or(Refusal::UNFIT)?,
+            () => window.padded(*padding),
         };
         line.require("pad_left", window.padding.0.min(window.padding.1) >= 0, "a number that is not negative")?;
     }
@@ -297,8 +290,9 @@ fn pooling(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let counts = line.flag("avgpool_count_include_pad")?;
     for ((window, axis), extent) in windows.iter_mut().zip(axes).zip(extents.iter().skip(1)) {
         let [before, behind] = axis.padding;
-        window.padding = (line.integer(before)?, line.integer(behind)?);
-        padded(window, mode, *extent).ok_or_else(|| line.unsupported(before, "windows that all have items"))?;
+        let given = window.padded((line.integer(before)?, line.integer(behind)?));
+        *window =
+            padded(given, mode, *extent).ok_or_else(|| line.unsupported(before, "windows that all have items"))?;
     }
     // Around items that are padded by the rule, zeros are items of means.
     let border = if is_mean && (counts || mode > 1) { "constant" } else { "ignore" };
@@ -307,24 +301,23 @@ fn pooling(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     Ok(vec![line.unbatch(y)?])
 }
 
-/// Sets the padding of a window: what is given, and in mode 0 what the last incomplete window needs; in modes 2 and 3
-/// what gives as many windows as there are strides. None if a window would have no items.
-fn padded(window: &mut Window, mode: i64, extent: i64) -> Option<()> {
+/// A window with its padding: what is given, and in mode 0 what the last incomplete window needs; in modes 2 and 3 what
+/// gives as many windows as there are strides. None if a window would have no items.
+fn padded(window: Window, mode: i64, extent: i64) -> Option<Window> {
     let (before, behind) = window.padding;
     if mode > 1 {
         // What is given has no effect on windows, but on means.
-        window.padding =
-            Some((before, behind)).filter(|padding| *padding == (0, 0)).and(same(window, extent, mode == 2))?;
-        return Some(());
+        let larger = if mode == 2 { End::After } else { End::Before };
+        return Some(window).filter(|window| window.padding == (0, 0))?.automatic(larger, extent, 0);
     }
-    let rest = extent.checked_add(before)?.checked_add(behind)?.checked_sub(window.size).filter(|rest| *rest >= 0)?;
-    let tail = match rest.checked_rem(window.stride)? {
-        tail if tail == 0 || mode == 1 => 0,
-        tail => window.stride.checked_sub(tail)?,
+    let room = window.room(&extent).filter(|room| *room >= 0)?;
+    // In mode 0 the layer rounds up wherever the last window begins.
+    let (within, strides) = match mode {
+        1 => (window, room.checked_div(window.stride)?),
+        _ => (window.rounded_up(extent)?, window.strides(&room)?),
     };
-    let last = rest.checked_add(tail)?.checked_div(window.stride)?.checked_mul(window.stride)?;
-    window.padding = (before, behind.checked_add(tail)?);
-    (before >= 0 && behind >= 0 && before < window.size && last < extent.checked_add(before)?).then_some(())
+    let reaches = strides.checked_mul(window.stride)? < extent.checked_add(before)?;
+    (before >= 0 && behind >= 0 && before < window.size && reaches).then_some(within)
 }
 
 /// Notes the parameters of windows, which have no effect.

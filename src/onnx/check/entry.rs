@@ -9,7 +9,7 @@ use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::graph::names::NameId;
 use crate::onnx::external::{self, Finding};
-use crate::onnx::infer::{Contradiction, infer_checked, sources};
+use crate::onnx::infer::{Contradiction, Mistaken, infer_checked, infer_told, sources};
 use crate::onnx::inline::{Functions, NodeFinding};
 use crate::onnx::model::{ModelNames, ModelProto};
 use crate::onnx::places::Places;
@@ -33,9 +33,7 @@ pub(crate) fn shapes(
 ) {
     let mut told = FxHashSet::default();
     let functions = Functions::of_calls(&model.names, &model.functions);
-    let mut contradictions = infer_checked(model, options, true).contradictions;
-    soften(&mut contradictions, model, options);
-    for contradiction in contradictions {
+    for contradiction in contradictions(model, options) {
         // A call repeats what is wrong in a function for all calls.
         if told.insert((contradiction.at, contradiction.message.clone())) {
             finding(model, &functions, contradiction).report(file, places, found);
@@ -43,18 +41,23 @@ pub(crate) fn shapes(
     }
 }
 
-/// Programs run a model whose declared shapes contradict what only computing items of tensors tells.
-fn soften(contradictions: &mut [Contradiction], model: &ModelProto, options: &Options) {
-    if contradictions.iter().all(|each| each.code != Code::OnnxDeclared) {
-        return;
+/// What contradicts itself in a model. A wrong declaration is told once, and not what follows from it. Programs run a model
+/// whose declared shapes contradict only what computing items of tensors tells.
+fn contradictions(model: &ModelProto, options: &Options) -> Vec<Contradiction> {
+    let all = |mistaken| infer_checked(model, options, mistaken).contradictions;
+    let found = all(FxHashSet::default());
+    if found.iter().all(|each| each.value.is_none()) {
+        return found;
     }
-    let told = infer_checked(model, options, false).contradictions;
-    let told: FxHashSet<_> = told.iter().map(|each| (each.at, each.value, each.code)).collect();
-    for each in contradictions {
-        if each.code == Code::OnnxDeclared && !told.contains(&(each.at, each.value, each.code)) {
+    let told = infer_told(model, options).contradictions;
+    let told: FxHashSet<Mistaken> = told.iter().filter_map(|each| Some((each.at, each.value?))).collect();
+    let mut found = if told.is_empty() { found } else { all(told.clone()) };
+    for each in &mut found {
+        if each.code == Code::OnnxDeclared && each.value.is_none_or(|value| !told.contains(&(each.at, value))) {
             each.code = Code::OnnxComputed;
         }
     }
+    found
 }
 
 /// What is reported about a contradiction.

@@ -8,7 +8,7 @@ use super::part::ModelPart;
 use crate::diagnostics::{Code, PlacePart};
 use crate::graph::names::NameId;
 use crate::onnx::model::{AttributeProto, AttributeValue, NodeProto};
-use crate::onnx::schema::{Parameter, ParameterType, Presence, Schema, SchemaLookup, TypeId, counts};
+use crate::onnx::schema::{MICROSOFT_DOMAIN, Parameter, ParameterType, Presence, Schema, SchemaLookup, TypeId, counts};
 use crate::onnx::scopes::NodeScope;
 use crate::progress;
 use crate::source::names::Name;
@@ -171,8 +171,12 @@ impl<'m> Check<'m> {
         let version = body.imports.version(self.names, node.domain)?;
         let (name, domain) = (self.text(node.op_type), self.standard(node));
         let schemas = self.schemas;
-        let find = || schemas.find(domain, name, version);
-        let found = *self.operators.entry((node.domain, node.op_type, version)).or_insert_with(find);
+        let key = (node.domain, node.op_type, version);
+        let is_new = !self.operators.contains_key(&key);
+        let found = *self.operators.entry(key).or_insert_with(|| schemas.find(domain, name, version));
+        if is_new {
+            self.of_vendor(node, (domain, name), found);
+        }
         let set = if domain.is_empty() { String::new() } else { format!(" of `{domain}`") };
         let (message, help) = match found {
             SchemaLookup::Schema(schema) if !schema.deprecated => return Some(schema),
@@ -180,6 +184,7 @@ impl<'m> Check<'m> {
                 self.foreign(node);
                 return None;
             }
+            SchemaLookup::Unknown | SchemaLookup::Later(_) if domain == MICROSOFT_DOMAIN => return None,
             SchemaLookup::Unknown if self.is_misspelt(domain, name, version) => {
                 let near = self.nearest(Code::OnnxNoFunction, name, self.schemas.operators(domain));
                 let message = format!("no operator set{set} has an operator `{name}`");
@@ -204,6 +209,22 @@ impl<'m> Check<'m> {
         None
     }
 
+    /// Tells of an operator of onnxruntime that is not known, or that stands in the domain of the standard.
+    fn of_vendor(&mut self, node: &NodeProto, (domain, name): (&str, &str), found: SchemaLookup) {
+        let (message, help) = match found {
+            _ if self.pass != Pass::All => return,
+            SchemaLookup::Schema(schema) if schema.of_vendor && domain.is_empty() => {
+                (format!("`{name}` in this version of the operator set is of onnxruntime, not of the standard"), None)
+            }
+            SchemaLookup::Unknown | SchemaLookup::Later(_) if domain == MICROSOFT_DOMAIN => {
+                let near = self.nearest(Code::OnnxVendor, name, self.schemas.operators(domain));
+                (format!("no operator `{name}` of `{domain}` is known"), near)
+            }
+            _ => return,
+        };
+        self.report(Code::OnnxVendor, node.at, message, help);
+    }
+
     /// Whether a model that is expanded has an operator that no version of a known operator set has, if it is not one of a
     /// later version.
     fn is_misspelt(&self, domain: &str, name: &str, version: i64) -> bool {
@@ -221,7 +242,7 @@ impl<'m> Check<'m> {
     fn operands(&mut self, node: &NodeProto, schema: &Schema, body: &ModelPart) {
         let name = self.text(node.op_type);
         // The operator may have others in a version that the table does not have yet.
-        let may_pass = |check: &Self| check.pass == Pass::Structure && check.is_later(node, body);
+        let may_pass = |check: &Self| check.pass == Pass::Structure && (schema.of_vendor || check.is_later(node, body));
         for (what, given, parameters, part) in [
             ("inputs", &node.inputs, &schema.inputs, PlacePart::Operand as fn(usize) -> PlacePart),
             ("outputs", &node.outputs, &schema.outputs, PlacePart::Result),

@@ -233,7 +233,7 @@ impl<'m> Folding<'m> {
             match inferred.or_else(|| self.results(&node, version)) {
                 Some(results) if self.folded == Folded::Noted => {
                     self.computed |= !is_inferred;
-                    self.note(&node, (results, !is_inferred), &mut facts);
+                    self.note(&node, results, !is_inferred, &mut facts);
                     graph.nodes.push(node);
                 }
                 Some(results) => {
@@ -281,8 +281,11 @@ impl<'m> Folding<'m> {
         let results = evaluate_node(self.names, node, version, &operands, (self.stores, self.budget)).ok();
         self.budget.forgive();
         let results = results?;
-        // Programs do not agree on the extent where a window is larger than what it moves over.
-        if pure::has_window(self.names, node) && results.iter().any(|result| result.is_empty()) {
+        // Programs do not agree on the extent where a window is larger than what it moves over. Where an operand has no
+        // items, they do.
+        let is_empty = |items: Option<&Tensor>| items.is_some_and(Tensor::is_empty);
+        let has_none = results.iter().any(|result| is_empty(Some(result)));
+        if pure::has_window(self.names, node) && has_none && !operands.iter().any(|x| is_empty(x.as_deref())) {
             return None;
         }
         let added: usize = results.iter().map(|result| result.len()).sum();
@@ -323,7 +326,8 @@ impl<'m> Folding<'m> {
     fn note(
         &mut self,
         node: &NodeProto,
-        (results, kept): (Vec<Option<Arc<Tensor>>>, bool),
+        results: Vec<Option<Arc<Tensor>>>,
+        kept: bool,
         facts: &mut Vec<(NameId, Fact)>,
     ) {
         let named = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);

@@ -6,10 +6,11 @@ use crate::onnx::schema::{Schema, SchemaLookup, Schemas};
 
 /// Operators that draw random numbers.
 const RANDOM: &[&str] =
-    &["Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"];
+    &["Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Sampling"];
 
 /// Operators that draw random numbers in training, where they have an operand that says so.
-const RANDOM_IN_TRAINING: &[(&str, usize)] = &[("Dropout", 2)];
+const RANDOM_IN_TRAINING: &[(&str, usize)] =
+    &[("BiasDropout", 4), ("BitmaskBiasDropout", 4), ("BitmaskDropout", 2), ("Dropout", 2)];
 
 /// Operators that make numbers of the codes of quantized tensors. Their results are several times as large.
 const WIDENING: &[&str] = &["DequantizeLinear"];

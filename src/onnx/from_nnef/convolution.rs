@@ -5,18 +5,19 @@ use super::formula::combine;
 use super::lists;
 use super::padding::{Axis, Border, border, pad, windows};
 use super::value::{Attributes, ModelValue, NnefElement, ints, open, text};
+use crate::extents::End;
 use crate::onnx::model::AttributeValue;
 
 /// The attributes of windows, with `pads` if these are known.
 pub(super) fn attributes<'a>(axes: &[Axis], dilated: bool) -> Attributes<'a> {
-    let mut found: Attributes = vec![("kernel_shape", ints(axes.iter().map(|axis| axis.size)))];
-    if axes.iter().any(|axis| axis.stride != 1) {
-        found.push(("strides", ints(axes.iter().map(|axis| axis.stride))));
+    let mut found: Attributes = vec![("kernel_shape", ints(axes.iter().map(|axis| axis.window.size)))];
+    if axes.iter().any(|axis| axis.window.stride != 1) {
+        found.push(("strides", ints(axes.iter().map(|axis| axis.window.stride))));
     }
-    if dilated && axes.iter().any(|axis| axis.dilation != 1) {
-        found.push(("dilations", ints(axes.iter().map(|axis| axis.dilation))));
+    if dilated && axes.iter().any(|axis| axis.window.dilation != 1) {
+        found.push(("dilations", ints(axes.iter().map(|axis| axis.window.dilation))));
     }
-    let pads: Option<Vec<(i64, i64)>> = axes.iter().map(|axis| axis.pads).collect();
+    let pads: Option<Vec<(i64, i64)>> = axes.iter().map(|axis| axis.window.padding).collect();
     match pads {
         None => found.push(("auto_pad", text("SAME_UPPER"))),
         Some(pads) if pads.iter().all(|pads| *pads == (0, 0)) => {}
@@ -107,7 +108,7 @@ fn operands(call: &mut TranslatedCall) -> Translation<ConvolutionOperands> {
 /// The windows of a convolution; without spatial axes, that of the added axis.
 fn axes(call: &TranslatedCall, of: &ConvolutionOperands, up: bool) -> Translation<Vec<Axis>> {
     match of.flat {
-        true => Ok(vec![Axis { size: 1, stride: 1, dilation: 1, pads: Some((0, 0)), extent: Some(1) }]),
+        true => Ok(vec![Axis::trivial(Some(1))]),
         false => windows(call, &of.size, &of.inner, (up, false)),
     }
 }
@@ -125,13 +126,13 @@ pub(super) fn conv(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let mut of = operands(call)?;
     let mut axes = axes(call, &of, false)?;
     let border = border(call, 0.0)?;
-    let negative = axes.iter().any(|axis| axis.pads.is_some_and(|(before, after)| before < 0 || after < 0));
+    let negative = axes.iter().any(|axis| axis.window.padding.is_some_and(|(before, after)| before < 0 || after < 0));
     if border.repeats() || negative {
-        let pads: Option<Vec<(i64, i64)>> = axes.iter().map(|axis| axis.pads).collect();
+        let pads: Option<Vec<(i64, i64)>> = axes.iter().map(|axis| axis.window.padding).collect();
         let pads = pads.ok_or_else(|| call.open_extents())?;
         let all: Vec<(i64, i64)> = [(0, 0); 2].into_iter().chain(pads).collect();
         of.input = pad(call, &of.input, &all, border)?;
-        axes.iter_mut().for_each(|axis| axis.pads = Some((0, 0)));
+        axes.iter_mut().for_each(|axis| axis.window.padding = Some((0, 0)));
     }
     let channels = of.filter.dims.as_ref().and_then(|dims| lists::known_at(dims, 0));
     let bias = bias(call, channels)?;
@@ -148,23 +149,22 @@ pub(super) fn conv(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
 /// negative number adds zeros.
 pub(super) fn cuts(call: &TranslatedCall, axis: Axis, reference: Option<i64>) -> Translation<(i64, i64)> {
     let open = || call.open_extents();
-    let (covered, stride) = (axis.covered(), axis.stride);
-    if let (None, None) = (axis.pads, reference) {
+    let (covered, stride) = (axis.covered(), axis.window.stride);
+    if let (None, None) = (axis.window.padding, reference) {
         // The extent of the result is a multiple of the stride, regardless of the extent of the input.
         let all = covered.saturating_sub(stride);
         let before = all.max(0) / 2;
         return Ok((before, all.saturating_sub(before)));
     }
-    if let (Some(pads), None) = (axis.pads, reference) {
+    if let (Some(pads), None) = (axis.window.padding, reference) {
         return Ok(pads);
     }
     let (extent, reference) = (axis.extent.ok_or_else(open)?, reference.ok_or_else(open)?);
-    let before = match axis.pads {
+    let before = match axis.window.padding {
         Some((before, _)) => before,
         None => {
-            // The windows before the last one, as many as the reference divided by the stride, rounded up.
-            let rest = reference.saturating_sub(1).div_euclid(stride).saturating_mul(stride);
-            rest.saturating_add(covered).saturating_sub(reference).max(0) / 2
+            let window = axis.window.automatic(End::After, reference, 0).ok_or_else(open)?;
+            window.padding.0
         }
     };
     Ok((before, axis.enlarged(extent).saturating_sub(before).saturating_sub(reference)))
@@ -183,16 +183,18 @@ pub(super) fn transposed(
     if border.repeats() {
         let mut pads = vec![(0, 0); 2];
         for (axis, cuts) in axes.iter().zip(&mut cuts) {
-            let items = |cut: i64| axis.covered().saturating_sub(cut.min(0)).div_euclid(axis.stride).saturating_add(1);
-            let more = |cut: i64| cut.saturating_add(items(cut).saturating_mul(axis.stride));
+            let items =
+                |cut: i64| axis.covered().saturating_sub(cut.min(0)).div_euclid(axis.window.stride).saturating_add(1);
+            let more = |cut: i64| cut.saturating_add(items(cut).saturating_mul(axis.window.stride));
             pads.push((items(cuts.0), items(cuts.1)));
             *cuts = (more(cuts.0), more(cuts.1));
         }
         input = pad(call, &input, &pads, border)?;
     }
-    let simple = |(axis, (before, after)): (&Axis, &(i64, i64))| *before >= 0 && after.saturating_add(axis.stride) > 0;
+    let simple =
+        |(axis, (before, after)): (&Axis, &(i64, i64))| *before >= 0 && after.saturating_add(axis.window.stride) > 0;
     let simple = axes.iter().zip(&cuts).all(simple);
-    let plain = |axis: &Axis| Axis { pads: Some((0, 0)), ..*axis };
+    let plain = |axis: &Axis| axis.padded(Some((0, 0)));
     let mut attributes = attributes(&axes.iter().map(plain).collect::<Vec<_>>(), true);
     if groups != 1 {
         attributes.push(("group", AttributeValue::Int(groups)));

@@ -46,7 +46,7 @@ pub(super) fn fold(call: &mut TranslatedCall, value: &ModelValue, axes: &[Axis])
     let mut axes: Vec<Axis> = inner.iter().filter_map(|&axis| axes.get(axis).copied()).collect();
     if axes.is_empty() {
         // The operand has rank 0.
-        let one = Axis { size: 1, stride: 1, dilation: 1, pads: Some((0, 0)), extent: Some(1) };
+        let one = Axis::trivial(Some(1));
         let value = call.out.reshape(&value, &[1, 1, 1]);
         axes.push(one);
         return Ok(Folded { value, axes, moved: Some((order, dims)) });
@@ -92,7 +92,7 @@ const MOST_IN_GROUPS: usize = 1 << 18;
 /// Splits axes with windows into groups that operators support: sums, means and maxima are computed one group after the
 /// other.
 pub(super) fn groups(call: &TranslatedCall, axes: &[Axis]) -> Translation<Vec<Vec<Axis>>> {
-    let trivial = |axis: &Axis| Axis { size: 1, stride: 1, dilation: 1, pads: Some((0, 0)), ..*axis };
+    let trivial = |axis: &Axis| Axis::trivial(axis.extent);
     let windows = axes.iter().enumerate().filter(|(_, axis)| !axis.is_trivial());
     let with: Vec<usize> = windows.map(|(at, _)| at).collect();
     if with.len() <= MOST_AXES {

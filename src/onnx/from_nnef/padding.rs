@@ -3,6 +3,7 @@
 use super::call::{Refused, TranslatedCall, Translation};
 use super::lists;
 use super::value::{Attributes, KnownExtents, ModelValue, NnefElement, text};
+use crate::extents::{End, Window};
 use crate::graph::border;
 use crate::graph::windows::is_of_space;
 
@@ -108,61 +109,66 @@ const LARGEST_WINDOW: i64 = 1 << 30;
 /// The largest extent that has windows, and the largest padding.
 const LARGEST_EXTENT: i64 = 1 << 31;
 
-/// A window along an axis. Its size, stride and dilation are above 0, see [`Axis::checked`].
+/// The windows along an axis of an operand. Their size, stride and dilation are above 0, see [`Axis::checked`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Axis {
-    pub(super) size: i64,
-    pub(super) stride: i64,
-    pub(super) dilation: i64,
-    /// The added items before and after; none if they depend on an extent that is not known.
-    pub(super) pads: Option<(i64, i64)>,
+    /// The window; its padding is none if it depends on an extent that is not known.
+    pub(super) window: Window<i64, Option<(i64, i64)>>,
     /// The extent of the operand.
     pub(super) extent: Option<i64>,
 }
 
 impl Axis {
+    /// Windows of one item each.
+    pub(super) fn trivial(extent: Option<i64>) -> Axis {
+        Axis { window: Window::side_by_side(1).padded(Some((0, 0))), extent }
+    }
+
+    /// The same windows with another padding.
+    pub(super) fn padded(self, padding: Option<(i64, i64)>) -> Axis {
+        Axis { window: self.window.padded(padding), ..self }
+    }
+
     /// A window whose numbers are so small that those of its result do not overflow; none for others.
     fn checked(self) -> Option<Axis> {
         let small = |item: i64| (1..=LARGEST_WINDOW).contains(&item);
         let few = |number: i64| number.checked_abs().is_some_and(|number| number <= LARGEST_EXTENT);
-        let within = small(self.size) && small(self.stride) && small(self.dilation);
-        let within = within && self.extent.is_none_or(few);
-        (within && self.pads.is_none_or(|(before, after)| few(before) && few(after))).then_some(self)
+        let Window { size, stride, dilation, padding } = self.window;
+        let within = small(size) && small(stride) && small(dilation) && self.extent.is_none_or(few);
+        (within && padding.is_none_or(|(before, after)| few(before) && few(after))).then_some(self)
     }
 
     /// The extent of the complete result of a transposed window over an extent.
     pub(super) fn enlarged(self, extent: i64) -> i64 {
-        extent.saturating_sub(1).saturating_mul(self.stride).saturating_add(self.covered())
+        self.window.padded((0, 0)).extent(&extent).unwrap_or(i64::MAX)
     }
 
     /// The number of items from the first to the last item of a window.
     pub(super) fn covered(self) -> i64 {
-        self.size.saturating_sub(1).saturating_mul(self.dilation).saturating_add(1)
+        self.window.span().unwrap_or(i64::MAX)
     }
 
     /// Whether each window is one item.
     pub(super) fn is_trivial(self) -> bool {
-        self.size == 1 && self.stride == 1 && matches!(self.pads, None | Some((0, 0)))
+        self.window.size == 1 && self.window.stride == 1 && matches!(self.window.padding, None | Some((0, 0)))
     }
 
     /// Whether a window covers no item of the operand, as far as extents are known.
     pub(super) fn has_empty(self) -> bool {
-        let (Some((before, _)), Some(extent), Some(count)) = (self.pads, self.extent, self.count()) else {
+        let (Some((before, _)), Some(extent), Some(count)) = (self.window.padding, self.extent, self.count()) else {
             return false;
         };
-        let first = |at: i64| at.saturating_mul(self.stride).saturating_sub(before);
+        let first = |at: i64| at.saturating_mul(self.window.stride).saturating_sub(before);
         let last = first(count.saturating_sub(1));
         let ends = count > 0 && (last >= extent || first(0).saturating_add(self.covered()) <= 0);
         // Other windows reach both sides of the edge; items between those of the window may be all of the operand.
-        let skips = |first: i64| first < 0 && first.rem_euclid(self.dilation) >= extent;
-        ends || extent < self.dilation && (0..count.min(MOST_LISTED)).map(first).any(skips)
+        let skips = |first: i64| first < 0 && first.rem_euclid(self.window.dilation) >= extent;
+        ends || extent < self.window.dilation && (0..count.min(MOST_LISTED)).map(first).any(skips)
     }
 
     /// The number of windows.
     pub(super) fn count(self) -> Option<i64> {
-        let (before, after) = self.pads?;
-        let room = padded_extent(self.extent?, (before, after)).saturating_sub(self.covered());
-        Some(room.div_euclid(self.stride).saturating_add(1))
+        self.window.padded(self.window.padding?).places(&self.extent?)
     }
 }
 
@@ -191,9 +197,9 @@ pub(super) fn windows(
     let axis = |(i, (size, extent)): (usize, (&i64, &Option<i64>))| {
         let step = |items: &[i64]| items.get(i).copied().unwrap_or(1);
         let (stride, dilation) = (step(&stride), step(&dilation));
-        let axis = Axis { size: *size, stride, dilation, pads: pads.get(i).copied(), extent: *extent };
-        let axis = axis.checked().ok_or_else(wrong)?;
-        Ok(Axis { pads: axis.pads.or_else(|| automatic(axis).filter(|_| !up)), ..axis })
+        let window = Window { size: *size, stride, dilation, padding: pads.get(i).copied() };
+        let axis = Axis { window, extent: *extent }.checked().ok_or_else(wrong)?;
+        Ok(axis.padded(window.padding.or_else(|| automatic(axis).filter(|_| !up))))
     };
     size.iter().zip(extents).enumerate().map(axis).collect()
 }
@@ -206,8 +212,9 @@ pub(super) fn plain_windows(
     padded: bool,
 ) -> Translation<Vec<Axis>> {
     let axis = |((size, stride), extent): ((i64, i64), &Option<i64>)| {
-        let axis = Axis { size, stride, dilation: 1, pads: Some((0, 0)), extent: *extent }.checked();
-        let axis = axis.map(|axis| if padded { Axis { pads: automatic(axis), ..axis } } else { axis });
+        let window = Window { size, stride, dilation: 1, padding: Some((0, 0)) };
+        let axis = Axis { window, extent: *extent }.checked();
+        let axis = axis.map(|axis| if padded { axis.padded(automatic(axis)) } else { axis });
         axis.ok_or_else(|| unfit(call))
     };
     let axes: Vec<Axis> = windows.zip(extents).map(axis).collect::<Translation<_>>()?;
@@ -221,17 +228,8 @@ fn unfit(call: &TranslatedCall) -> Refused {
 /// The automatic padding of an axis.
 fn automatic(axis: Axis) -> Option<(i64, i64)> {
     // With stride 1, the padding does not depend on the extent.
-    let rest = match axis.extent {
-        Some(extent) => match extent.rem_euclid(axis.stride) {
-            0 => axis.stride,
-            rest => rest,
-        },
-        None if axis.stride == 1 => 1,
-        None => return None,
-    };
-    let total = axis.covered().saturating_sub(rest).max(0);
-    let before = total / 2;
-    Some((before, total.saturating_sub(before)))
+    let extent = axis.extent.or((axis.window.stride == 1).then_some(1))?;
+    Some(axis.window.automatic(End::After, extent, 0)?.padding)
 }
 
 /// The least number of this type.
@@ -245,7 +243,8 @@ mod tests {
 
     #[test]
     fn automatic_padding_is_that_of_the_specification() {
-        let axis = |extent, size, stride, dilation| Axis { size, stride, dilation, pads: None, extent };
+        let axis =
+            |extent, size, stride, dilation| Axis { window: Window { size, stride, dilation, padding: None }, extent };
         for (extent, size, stride, dilation, wanted) in [
             (Some(5), 4, 2, 1, Some((1, 2))),
             (Some(6), 3, 2, 1, Some((0, 1))),
@@ -256,7 +255,7 @@ mod tests {
         ] {
             let axis = axis(extent, size, stride, dilation);
             assert_eq!(automatic(axis), wanted, "{axis:?}");
-            let counted = Axis { pads: wanted, ..axis }.count();
+            let counted = axis.padded(wanted).count();
             let expected = extent.zip(wanted).map(|(extent, _)| (extent + stride - 1) / stride);
             assert_eq!(counted, expected, "{axis:?}");
         }

@@ -84,7 +84,7 @@ fn greatest(call: &mut TranslatedCall) -> Translation<(ModelValue, ModelValue)> 
     let plane = plane(call, &extents, &counts)?;
     let modulus = call.out.integer(plane);
     let place = call.node("Mod", &[&flat, &modulus], Vec::new());
-    let sizes: Vec<i64> = folded.axes.iter().map(|axis| axis.size).collect();
+    let sizes: Vec<i64> = folded.axes.iter().map(|axis| axis.window.size).collect();
     let (steps, windows) = (strides(&extents), strides(&sizes));
     let numbers = extents.iter().zip(&counts).zip(steps.iter().zip(&windows));
     let mut total = None;
@@ -94,12 +94,12 @@ fn greatest(call: &mut TranslatedCall) -> Translation<(ModelValue, ModelValue)> 
             let modulus = call.out.integer(*extent);
             at = call.node("Mod", &[&at, &modulus], Vec::new());
         }
-        let before = axis.pads.unwrap_or_default().0;
-        let (stride, count) = (axis.stride, folded.axes.len());
+        let before = axis.window.padding.unwrap_or_default().0;
+        let (stride, count) = (axis.window.stride, folded.axes.len());
         let first = (0..*windows_here).map(|at| at.saturating_mul(stride).saturating_sub(before));
         let first = along(call, i, count, first)?;
         let within = call.node("Sub", &[&at, &first], Vec::new());
-        let within = number(call, "Div", &within, axis.dilation);
+        let within = number(call, "Div", &within, axis.window.dilation);
         let within = number(call, "Mul", &within, *window);
         total = Some(sum(call, total, within));
     }
@@ -126,7 +126,7 @@ fn places(
     extents: &[i64],
     counts: &[i64],
 ) -> Translation<ModelValue> {
-    let sizes: Vec<i64> = axes.iter().map(|axis| axis.size).collect();
+    let sizes: Vec<i64> = axes.iter().map(|axis| axis.window.size).collect();
     let (steps, windows) = (strides(extents), strides(&sizes));
     let mut total = None;
     for ((i, axis), (count, (step, window))) in
@@ -134,11 +134,11 @@ fn places(
     {
         let mut within = number(call, "Div", index, *window);
         if i > 0 {
-            let modulus = call.out.integer(axis.size);
+            let modulus = call.out.integer(axis.window.size);
             within = call.node("Mod", &[&within, &modulus], Vec::new());
         }
-        let within = number(call, "Mul", &within, axis.dilation.saturating_mul(*step));
-        let first = (0..*count).map(|at| at.saturating_mul(axis.stride).saturating_mul(*step));
+        let within = number(call, "Mul", &within, axis.window.dilation.saturating_mul(*step));
+        let first = (0..*count).map(|at| at.saturating_mul(axis.window.stride).saturating_mul(*step));
         let first = along(call, i, axes.len(), first)?;
         let within = call.node("Add", &[&within, &first], Vec::new());
         total = Some(sum(call, total, within));
@@ -212,7 +212,7 @@ pub(super) fn desample(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>
     let made = call.node("ScatterElements", &[&zeros, &places, &items], attributes);
     let shape: Vec<i64> = [first, second].into_iter().chain(whole.iter().copied()).collect();
     let made = call.out.reshape(&made, &shape);
-    let pads: Vec<(i64, i64)> = folded.axes.iter().map(|axis| axis.pads.unwrap_or_default()).collect();
+    let pads: Vec<(i64, i64)> = folded.axes.iter().map(|axis| axis.window.padding.unwrap_or_default()).collect();
     let pads: Vec<(i64, i64)> = [(0, 0); 2]
         .into_iter()
         .chain(pads.into_iter().map(|(a, b)| (a.saturating_neg(), b.saturating_neg())))

@@ -26,9 +26,12 @@ pub(super) fn read(call: &mut TranslatedCall, name: &str, up: bool) -> Translati
 /// Pads an operand if the operators do not support its padding: `always` is set, it is negative, or it is not less than
 /// the window. Returns whether the operand was padded.
 pub(super) fn padded(call: &mut TranslatedCall, of: &mut Folded, border: Border, always: bool) -> Translation<bool> {
-    let known: Option<Vec<(i64, i64)>> = of.axes.iter().map(|axis| axis.pads).collect();
-    let within =
-        |axis: &Axis| axis.pads.is_none_or(|(a, b)| (0..axis.size).contains(&a) && (0..axis.size).contains(&b));
+    let known: Option<Vec<(i64, i64)>> = of.axes.iter().map(|axis| axis.window.padding).collect();
+    let within = |axis: &Axis| {
+        axis.window
+            .padding
+            .is_none_or(|(a, b)| (0..axis.window.size).contains(&a) && (0..axis.window.size).contains(&b))
+    };
     if !always && of.axes.iter().all(within) {
         return Ok(false);
     }
@@ -36,15 +39,15 @@ pub(super) fn padded(call: &mut TranslatedCall, of: &mut Folded, border: Border,
     let pads: Vec<(i64, i64)> = [(0, 0); 2].into_iter().chain(known).collect();
     of.value = pad(call, &of.value, &pads, border)?;
     for axis in &mut of.axes {
-        let pads = axis.pads.unwrap_or_default();
-        (axis.extent, axis.pads) = (axis.extent.map(|extent| padded_extent(extent, pads)), Some((0, 0)));
+        let pads = axis.window.padding.unwrap_or_default();
+        (axis.extent, axis.window.padding) = (axis.extent.map(|extent| padded_extent(extent, pads)), Some((0, 0)));
     }
     Ok(true)
 }
 
 fn mean(call: &mut TranslatedCall, of: &Folded, whole: bool) -> ModelValue {
     let mut attributes: Attributes = attributes(&of.axes, true);
-    if whole && of.axes.iter().any(|axis| axis.pads != Some((0, 0))) {
+    if whole && of.axes.iter().any(|axis| axis.window.padding != Some((0, 0))) {
         attributes.push(("count_include_pad", AttributeValue::Int(1)));
     }
     call.node("AveragePool", &[&of.value], attributes)
@@ -52,7 +55,7 @@ fn mean(call: &mut TranslatedCall, of: &Folded, whole: bool) -> ModelValue {
 
 /// Means over windows. If the border is ignored, only items of the operand count.
 fn means(call: &mut TranslatedCall, of: &mut Folded, border: Border) -> Translation<ModelValue> {
-    let has_pads = of.axes.iter().any(|axis| axis.pads != Some((0, 0)));
+    let has_pads = of.axes.iter().any(|axis| axis.window.padding != Some((0, 0)));
     let ignored = border == Border::Ignore && has_pads;
     let ones = of.value.known().filter(|_| ignored);
     let axes = of.axes.clone();
@@ -84,7 +87,7 @@ fn boxed(call: &mut TranslatedCall, normalize: bool) -> Translation<Vec<ModelVal
     // For a sum, ignored items are equivalent to 0.
     let border = if border == Border::Ignore && !normalize { Border::Constant(0.0) } else { border };
     let made = by_groups(call, value, &axes, |call, folded| means(call, folded, border))?;
-    let volume: f64 = axes.iter().map(|axis| axis.size as f64).product();
+    let volume: f64 = axes.iter().map(|axis| axis.window.size as f64).product();
     if normalize || volume == 1.0 {
         return Ok(vec![made]);
     }
@@ -125,7 +128,7 @@ pub(super) fn local_means(call: &mut TranslatedCall, value: ModelValue, size: &[
 
 /// Whether the border must be added before maxima are computed, since operators ignore it.
 pub(super) fn adds_border(axes: &[Axis], border: Border) -> bool {
-    border != Border::Ignore && axes.iter().any(|axis| axis.pads != Some((0, 0)))
+    border != Border::Ignore && axes.iter().any(|axis| axis.window.padding != Some((0, 0)))
 }
 
 /// The border that is added before maxima are computed; an ignored border becomes the least number.
@@ -155,15 +158,12 @@ pub(super) fn all_cuts(call: &TranslatedCall, axes: &[Axis]) -> Translation<Vec<
 
 /// The windows with cuts as their padding.
 pub(super) fn with_cuts(axes: &[Axis], cuts: &[(i64, i64)]) -> Vec<Axis> {
-    axes.iter().zip(cuts).map(|(axis, cuts)| Axis { pads: Some(*cuts), ..*axis }).collect()
+    axes.iter().zip(cuts).map(|(axis, cuts)| axis.padded(Some(*cuts))).collect()
 }
 
 /// The extents of the result of a transposed window.
 pub(super) fn enlarged(call: &TranslatedCall, axes: &[Axis]) -> Translation<Vec<i64>> {
-    let of = |axis: &Axis| {
-        let (before, after) = axis.pads?;
-        Some(axis.enlarged(axis.extent?).saturating_sub(before).saturating_sub(after))
-    };
+    let of = |axis: &Axis| axis.window.padded(axis.window.padding?).extent(&axis.extent?);
     axes.iter().map(|axis| of(axis).ok_or_else(|| call.open_extents())).collect()
 }
 
@@ -185,14 +185,14 @@ pub(super) fn debox(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
         let extents = enlarged(call, &group);
         let folded = fold_planes(call, &made, &group)?;
         let inner = enlarged(call, &folded.axes)?;
-        let sizes: Vec<i64> = folded.axes.iter().map(|axis| axis.size).collect();
+        let sizes: Vec<i64> = folded.axes.iter().map(|axis| axis.window.size).collect();
         let volume = product(&sizes).filter(|volume| *volume <= MOST_IN_FILTER);
         let volume = volume.ok_or_else(|| Refused::meaning(format!("`debox` has windows of {sizes:?} items")))?;
         call.check_memory()?;
         let dims: Vec<i64> = [1, 1].into_iter().chain(sizes).collect();
         let item = if normalize { 1.0 / volume as f64 } else { 1.0 };
         let filter = call.out.constant("filter", NnefElement::Float, &dims, &vec![item; volume as usize]);
-        let cuts: Vec<(i64, i64)> = folded.axes.iter().map(|axis| axis.pads.unwrap_or_default()).collect();
+        let cuts: Vec<(i64, i64)> = folded.axes.iter().map(|axis| axis.window.padding.unwrap_or_default()).collect();
         let result = transposed(call, (&folded.value, &filter, None), &folded.axes, (border, 1), &cuts)?;
         made = unfold(call, result, &folded.moved, &inner)?;
         if let Ok(extents) = extents {

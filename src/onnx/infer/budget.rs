@@ -20,7 +20,7 @@ const VALUE: u64 = 160;
 const SYMBOL: u64 = 256;
 
 /// What remains of the limits.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct InferBudget {
     /// The number of nodes that may still be visited, and whether it includes what the nodes of the model add.
     visits: u64,

@@ -99,6 +99,11 @@ impl<'m> InferCall<'_, 'm> {
         *self.operands.get(operand)?
     }
 
+    /// Whether an operand is a constant that rules read.
+    pub(crate) fn is_constant(&self, operand: usize) -> bool {
+        self.known(operand).is_some_and(|known| known.constant.is_some())
+    }
+
     /// The type of an operand.
     pub(crate) fn operand(&self, operand: usize) -> Option<&ValueType> {
         Some(&self.known(operand)?.ty)

@@ -1,8 +1,8 @@
 //! What is found about values, compared with what a model declares of them.
 
-use super::call::InferCall;
+use super::call::{InferCall, Known};
 use super::declared::{declared, of_constant};
-use super::engine::Inference;
+use super::engine::{InferGoal, Inference};
 use super::facts::{TensorExtents, ValueType};
 use super::graphs::KnownResults;
 use super::shown::shown;
@@ -25,12 +25,27 @@ const RANKS: &[&str] = &["Slice"];
 /// The operators of whose results other programs know no shape.
 const NEVER: &[&str] = &["GroupNormalization", "StringNormalizer"];
 
+/// The operators of whose results other programs know no shape if an operand is given, which is the shape.
+const SHAPE_GIVEN: &[(&str, usize)] = &[("MaxUnpool", 2)];
+
+/// The version from which on other programs know the rank of the result of `Reshape` by the length of the shape.
+const RANK_OF_RESHAPE: i64 = 14;
+
+/// Whether other programs know nothing of the result of a `Reshape`.
+fn is_open_reshape(call: &InferCall) -> bool {
+    let is_known = || call.has_attribute("shape") || call.integers(1).is_some();
+    call.version() < RANK_OF_RESHAPE && !is_known()
+}
+
 /// Forgets shapes of results that programs do not tell when they infer shapes.
 pub(super) fn forget(call: &mut InferCall, operator: &str) {
     let all_or_nothing = ALL_OR_NOTHING.contains(&operator) || operator.starts_with("Reduce");
     let is_open = |shape: &TensorExtents| shape.contains(&Dim::Unknown);
     let is_symbolic = || call.extents(0).is_none_or(|extents| extents.iter().any(|extent| extent.known().is_none()));
-    let hides = NEVER.contains(&operator) || OF_NUMBERS.contains(&operator) && is_symbolic();
+    let hides = NEVER.contains(&operator)
+        || OF_NUMBERS.contains(&operator) && is_symbolic()
+        || operator == "Reshape" && is_open_reshape(call)
+        || SHAPE_GIVEN.iter().any(|(name, operand)| *name == operator && call.has(*operand));
     for result in &mut call.results {
         if hides || all_or_nothing && result.shape().is_some_and(is_open) {
             forget_shape(result);
@@ -88,22 +103,53 @@ fn form(ty: &ValueType) -> &'static str {
     }
 }
 
-impl<'m> Inference<'m> {
-    fn disagrees(&mut self, name: NameId, at: u32, (found, declared): (&ValueType, &ValueType), what: &str) {
-        if let Some((code, told)) = disagreement(found, declared, what) {
-            let message = format!("`{}` {told}", self.model.names.spelled(name));
-            self.contradictions.add_about((code, Some(name)), at, message);
+/// A value whose declaration is wrong, with the location where this is told.
+pub(crate) type Mistaken = (u32, NameId);
+
+/// What is wrong with a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mistake {
+    Type,
+    Shape,
+}
+
+impl Mistake {
+    /// What is left of a type: what follows from a mistake is not told as another one.
+    pub(super) fn leaves(self, ty: &ValueType) -> ValueType {
+        match self {
+            Mistake::Type => ValueType::Unknown,
+            Mistake::Shape => ValueType::tensor(ty.element(), None),
         }
+    }
+}
+
+impl<'m> Inference<'m> {
+    /// Compares two descriptions of a value. Returns what is wrong with the declared one, if that is a mistake without a
+    /// doubt.
+    fn disagrees(
+        &mut self,
+        name: NameId,
+        at: u32,
+        (found, declared): (&ValueType, &ValueType),
+        what: &str,
+    ) -> Option<Mistake> {
+        let (code, told) = disagreement(found, declared, what)?;
+        let message = format!("`{}` {told}", self.model.names.spelled(name));
+        self.contradictions.add_about(code, Some(name), at, message);
+        let is_certain = self.wanted == InferGoal::Told || self.mistaken.contains(&(at, name));
+        is_certain.then_some(if code == Code::OnnxType { Mistake::Type } else { Mistake::Shape })
     }
 
     /// Compares a result of a node with its declaration.
-    pub(super) fn compare(&mut self, found: &ValueType, (name, of): (NameId, &KnownResults<'m>), at: u32) {
-        if self.wanted.compares()
-            && let Some(ty) = of.declared.get(&name)
-        {
-            let ty = declared(&self.model.names, ty);
-            self.disagrees(name, at, (found, &ty), "the operator produces");
-        }
+    pub(super) fn compare(
+        &mut self,
+        found: &ValueType,
+        (name, of): (NameId, &KnownResults<'m>),
+        at: u32,
+    ) -> Option<Mistake> {
+        let ty = of.declared.get(&name).filter(|_| self.wanted.compares())?;
+        let ty = declared(&self.model.names, ty);
+        self.disagrees(name, at, (found, &ty), "the operator produces")
     }
 
     /// Compares the constants of a graph with what `value_info` declares of them.
@@ -113,8 +159,10 @@ impl<'m> Inference<'m> {
         }
         for constant in &graph.initializers {
             let name = constant.name.unwrap_or(NameId::ROOT);
-            if let Some(ty) = of.declared.get(&name) {
-                self.compare_constant((constant, name), ty, graph);
+            if let Some(ty) = of.declared.get(&name)
+                && let Some(mistake) = self.compare_constant(constant, name, ty, graph)
+            {
+                self.scope.define(name, Known::new(mistake.leaves(&of_constant(constant)), None));
             }
         }
     }
@@ -122,32 +170,39 @@ impl<'m> Inference<'m> {
     /// Compares a constant with its declared type.
     pub(super) fn compare_constant(
         &mut self,
-        (constant, name): (&'m TensorProto, NameId),
+        constant: &'m TensorProto,
+        name: NameId,
         ty: &'m TypeProto,
         graph: &'m GraphProto,
-    ) {
-        if self.wanted.compares() {
-            let at = graph.nodes.first().map_or(0, |node| node.at);
-            let ty = declared(&self.model.names, ty);
-            self.disagrees(name, at, (&of_constant(constant), &ty), "its constant is");
+    ) -> Option<Mistake> {
+        if !self.wanted.compares() {
+            return None;
         }
+        let at = graph.nodes.first().map_or(0, |node| node.at);
+        let ty = declared(&self.model.names, ty);
+        self.disagrees(name, at, (&of_constant(constant), &ty), "its constant is")
     }
 
     /// Compares the element type of an operand with that of the input of a graph that gets it.
-    pub(super) fn compare_input(&mut self, found: &ValueType, ty: &ValueType, name: NameId, graph: &'m GraphProto) {
+    pub(super) fn compare_input(
+        &mut self,
+        found: &ValueType,
+        ty: &ValueType,
+        name: NameId,
+        graph: &'m GraphProto,
+    ) -> Option<Mistake> {
         let elements = |ty: &ValueType| ty.element().map(|element| ValueType::tensor(Some(element), None));
-        if let (true, Some(found), Some(ty)) = (self.wanted.compares(), elements(found), elements(ty)) {
-            let at = graph.nodes.first().map_or(0, |node| node.at);
-            self.disagrees(name, at, (&found, &ty), "the operand is");
-        }
+        let (true, found, ty) = (self.wanted.compares(), elements(found)?, elements(ty)?) else { return None };
+        let at = graph.nodes.first().map_or(0, |node| node.at);
+        self.disagrees(name, at, (&found, &ty), "the operand is")
     }
 
     /// Compares the operands of a body with the shapes that it declares of its inputs.
-    pub(super) fn compare_inputs(&mut self, given: &[ValueType], (graph, at): (&'m GraphProto, u32)) {
+    pub(super) fn compare_inputs(&mut self, given: &[ValueType], graph: &'m GraphProto, at: u32) {
         for (found, input) in given.iter().zip(&graph.inputs) {
             if let (true, Some(ty)) = (self.wanted.compares(), &input.ty) {
                 let ty = declared(&self.model.names, ty);
-                self.disagrees(input.name.unwrap_or(NameId::ROOT), at, (found, &ty), "the operand is");
+                let _ = self.disagrees(input.name.unwrap_or(NameId::ROOT), at, (found, &ty), "the operand is");
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Inference of the operators that have graphs.
 
+use super::call::InferCall;
 use super::contradictions::Contradiction;
 use super::engine::{InferGoal, Inference, InnerTypes, ResultTypes};
-use super::facts::ValueType;
+use super::facts::{TensorExtents, ValueType};
 use super::graphs::graphs_of;
 use super::merge::{joined, unified};
 use super::operator::Operator;
@@ -139,19 +140,23 @@ impl<'m> Inference<'m> {
         let call = self.call(node, 0, ResultTypes::new());
         let always = !call.has(1) || call.item(1).known().is_some_and(|condition| condition != 0);
         let trips = if call.has(0) { call.item(0) } else { Dim::Unknown };
+        let [turn, mut condition] = self.turn(&call);
         drop(call);
-        let scalar = |element| ValueType::tensor(Some(element), Some([].into()));
-        let mut condition = scalar(Element::Bool);
+        self.compare_inputs(&[ValueType::Unknown, condition.clone()], body.1, node.at);
         if let ValueType::Tensor(facts) = &mut condition {
             facts.items = always.then(|| [Dim::Int(1)].into());
         }
-        let initial: Vec<ValueType> =
-            node.inputs.iter().skip(2).map(|input| without_items(self.scope.type_of(*input))).collect();
+        let is_told = self.wanted == InferGoal::Told;
+        // Other programs do not follow the shapes of states.
+        let state = |ty: ValueType| match ty {
+            ValueType::Tensor(facts) => ValueType::tensor(facts.element, facts.shape.filter(|_| !is_told)),
+            ty => ty,
+        };
         let mut states = vec![condition];
-        states.extend(initial);
+        states.extend(node.inputs.iter().skip(2).map(|input| state(self.scope.type_of(*input))));
         let count = states.len();
         let inputs = |states: &[ValueType]| {
-            let mut given = vec![scalar(Element::Int64)];
+            let mut given = vec![turn.clone()];
             given.extend_from_slice(states);
             given
         };
@@ -168,13 +173,20 @@ impl<'m> Inference<'m> {
         let length = if keeps_on { trips.max(Dim::Int(0)) } else { Dim::Unknown };
         let stacks = outputs.iter().skip(count).map(|ty| self.stacked(ty, &length, 0, mark));
         let stacks: Vec<ValueType> = stacks.collect();
-        let is_told = self.wanted == InferGoal::Told;
-        // Other programs do not follow the shapes of states.
-        let last = |ty: ValueType| match ty {
-            ValueType::Tensor(facts) if is_told => ValueType::tensor(facts.element, None),
-            ty => ty,
-        };
+        let last = |ty: ValueType| if is_told { state(ty) } else { ty };
         states.into_iter().skip(1).map(last).chain(stacks).collect()
+    }
+
+    /// The number of a turn of a loop and its condition, as the body gets them: a number, or a list of one where the body
+    /// declares it so. The condition is as the operand.
+    fn turn(&self, call: &InferCall) -> [ValueType; 2] {
+        let shape: Option<TensorExtents> = if self.wanted.compares() { None } else { Some([].into()) };
+        let is_single = call.extents(1).is_some_and(|extents| axes::product(extents) == Dim::Int(1));
+        let of_operand = call.shape(1).filter(|_| self.wanted.compares() && is_single);
+        [
+            ValueType::tensor(Some(Element::Int64), shape.clone()),
+            ValueType::tensor(Some(Element::Bool), of_operand.or(shape)),
+        ]
     }
 
     /// The type of the results of all turns of a body, stacked along a new axis.
@@ -230,7 +242,7 @@ impl<'m> Inference<'m> {
             }
             items.push(without_axes(ty, lead, Some(axis)));
         }
-        self.compare_inputs(&[&states[..], &items[..]].concat(), (body.1, node.at));
+        self.compare_inputs(&[&states[..], &items[..]].concat(), body.1, node.at);
         let inputs = |states: &[ValueType]| [states, &items[..]].concat();
         let (states, (outputs, found)) = self.settle(body, states, (fixed, inputs), inner);
         if length != Dim::Int(0) {
@@ -260,17 +272,10 @@ impl<'m> Inference<'m> {
         };
         let mut given: Vec<ValueType> = node.inputs.iter().map(|input| item(self.scope.type_of(*input))).collect();
         given.iter_mut().for_each(|ty| *ty = self.completed(std::mem::take(ty)));
-        self.compare_inputs(&given, (body.1, node.at));
+        self.compare_inputs(&given, body.1, node.at);
         let (outputs, found) = self.visit(body, &given, inner);
         self.contradictions.put(found);
         outputs.iter().map(|ty| ValueType::Sequence(Box::new(self.symbols.without_local(ty, mark)))).collect()
-    }
-}
-
-fn without_items(ty: ValueType) -> ValueType {
-    match ty {
-        ValueType::Tensor(facts) => ValueType::tensor(facts.element, facts.shape),
-        other => other,
     }
 }
 

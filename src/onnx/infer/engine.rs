@@ -8,11 +8,13 @@ use smallvec::SmallVec;
 use super::bodies::FunctionTypes;
 use super::budget::InferBudget;
 use super::call::{Bindings, InferCall, Known};
+use super::compare::Mistaken;
 use super::contradictions::Contradictions;
 use super::facts::ValueType;
 use super::graphs::KnownResults;
 use super::merge::unified;
 use super::operator::{ConstantSource, Operator};
+use super::rules::arithmetic::by_meaning;
 use super::scope::TypeScope;
 use super::seen::SeenCalls;
 use super::symbols::FreshSymbols;
@@ -27,14 +29,18 @@ use crate::source::names::Name;
 
 /// Infers the types of all values of a model.
 pub(crate) fn infer(model: &ModelProto, options: &Options) -> ModelTypes {
-    infer_all(model, options, (usize::MAX, InferGoal::All, None))
+    infer_all(model, options, usize::MAX, InferGoal::All, None, FxHashSet::default())
 }
 
-/// [`infer`], which also compares what is found with what the model declares: all that can be found, or only what follows
-/// without computing items of tensors.
-pub(crate) fn infer_checked(model: &ModelProto, options: &Options, computes: bool) -> ModelTypes {
-    let goal = if computes { InferGoal::Checked } else { InferGoal::Told };
-    infer_all(model, options, (usize::MAX, goal, None))
+/// [`infer`], which also compares what is found with what the model declares. What follows from declarations that are
+/// mistaken is not known.
+pub(crate) fn infer_checked(model: &ModelProto, options: &Options, mistaken: FxHashSet<Mistaken>) -> ModelTypes {
+    infer_all(model, options, usize::MAX, InferGoal::Checked, None, mistaken)
+}
+
+/// [`infer_checked`], with only what follows without computing items of tensors: what other programs know, too.
+pub(crate) fn infer_told(model: &ModelProto, options: &Options) -> ModelTypes {
+    infer_all(model, options, usize::MAX, InferGoal::Told, None, FxHashSet::default())
 }
 
 /// What is wanted of the types of values.
@@ -60,13 +66,16 @@ impl InferGoal {
 
 /// Infers the types of the values that the first nodes of the graph of a model produce, those in functions included.
 pub(crate) fn infer_functions(model: &ModelProto, options: &Options, nodes: usize, wanted: InferGoal) -> ModelTypes {
-    infer_all(model, options, (nodes, wanted, Some(FunctionTypes::default())))
+    infer_all(model, options, nodes, wanted, Some(FunctionTypes::default()), FxHashSet::default())
 }
 
 fn infer_all(
     model: &ModelProto,
     options: &Options,
-    (nodes, wanted, bodies): (usize, InferGoal, Option<FunctionTypes>),
+    nodes: usize,
+    wanted: InferGoal,
+    bodies: Option<FunctionTypes>,
+    mistaken: FxHashSet<Mistaken>,
 ) -> ModelTypes {
     let mut inference = Inference {
         model,
@@ -79,6 +88,7 @@ fn infer_all(
         budget: InferBudget::new(options),
         seen: SeenCalls::default(),
         contradictions: Contradictions::default(),
+        mistaken,
         wanted,
         bodies,
     };
@@ -111,7 +121,7 @@ pub(super) struct InferFrame<'m> {
 pub(super) struct Inference<'m> {
     pub(super) model: &'m ModelProto,
     pub(super) functions: Functions,
-    operators: FxHashMap<OperatorKey, Operator>,
+    pub(super) operators: FxHashMap<OperatorKey, Operator>,
     pub(super) scope: TypeScope<'m>,
     pub(super) frame: InferFrame<'m>,
     pub(super) symbols: FreshSymbols<'m>,
@@ -121,6 +131,8 @@ pub(super) struct Inference<'m> {
     /// The calls that were looked at.
     pub(super) seen: SeenCalls<'m>,
     pub(super) contradictions: Contradictions,
+    /// The values whose declarations are known to be wrong.
+    pub(super) mistaken: FxHashSet<Mistaken>,
     pub(super) wanted: InferGoal,
     /// The types in functions, if they are wanted.
     pub(super) bodies: Option<FunctionTypes>,
@@ -143,8 +155,12 @@ impl<'m> Inference<'m> {
             let known = match of.noted.get(output) {
                 Some(noted) => self.stored(noted),
                 None => {
-                    self.compare(&ty, (*output, of), node.at);
-                    Known::new(self.settled(ty, *output, of), constant)
+                    let mistake = self.compare(&ty, (*output, of), node.at);
+                    let settled = self.settled(ty, *output, of);
+                    match mistake {
+                        Some(mistake) => Known::new(mistake.leaves(&settled), None),
+                        None => Known::new(settled, constant),
+                    }
                 }
             };
             self.scope.define(*output, known);
@@ -223,13 +239,18 @@ impl<'m> Inference<'m> {
         if self.wanted == InferGoal::Elements && results.iter().all(|result| result.element().is_some()) {
             return results;
         }
+        if operator.is_its_body() {
+            return with_stack(|| self.in_own_body(node, operator.version, results));
+        }
         let Some(row) = operator.row() else { return results };
         let mut call = self.call(node, operator.version, results);
         let _ = (row.types)(&mut call);
         let computes = self.wanted != InferGoal::Told || operator.constant().is_some();
-        if let Some(values) = row.values.filter(|_| computes) {
-            let _ = values(&mut call);
-        }
+        let _ = match row.values {
+            _ if !computes => None,
+            Some(values) => values(&mut call),
+            None => row.followed().and_then(|meaning| by_meaning(&mut call, meaning)),
+        };
         if self.wanted == InferGoal::Told {
             super::compare::forget(&mut call, row.name);
         }

@@ -88,15 +88,18 @@ impl<'m> Inference<'m> {
         for (i, input) in graph.inputs.iter().enumerate() {
             let name = input.name.unwrap_or(NameId::ROOT);
             let constant = constants.get(&name).copied();
-            if let (Some(constant), Some(ty)) = (constant, &input.ty) {
-                self.compare_constant((constant, name), ty, graph);
-            }
+            let both = constant.zip(input.ty.as_ref());
+            let mistake = both.and_then(|(constant, ty)| self.compare_constant(constant, name, ty, graph));
             let found = given.get(i).cloned().unwrap_or_default();
             let ty = input.ty.as_ref().map_or(ValueType::Unknown, |ty| declared(&self.model.names, ty));
-            self.compare_input(&found, &ty, name, graph);
+            let mistake = self.compare_input(&found, &ty, name, graph).or(mistake);
             let mut ty = super::merge::unified(found, ty);
             if let (ValueType::Unknown, Some(constant)) = (&ty, constant) {
                 ty = of_constant(constant);
+            }
+            if let Some(mistake) = mistake {
+                self.scope.define(name, Known::new(mistake.leaves(&ty), None));
+                continue;
             }
             let ty = self.completed(ty);
             self.scope.define(name, Known::new(ty, constant));

@@ -18,6 +18,7 @@ mod functions;
 mod graphs;
 pub(crate) mod merge;
 mod operator;
+mod own_body;
 pub(crate) mod rules;
 mod scope;
 mod seen;
@@ -28,8 +29,9 @@ mod tables;
 mod tests;
 
 pub(crate) use call::InferCall;
+pub(crate) use compare::Mistaken;
 pub(crate) use contradictions::{Contradiction, sources};
-pub(crate) use engine::{InferGoal, infer, infer_checked, infer_functions};
+pub(crate) use engine::{InferGoal, infer, infer_checked, infer_functions, infer_told};
 pub(crate) use facts::{TensorExtents, TensorFacts, ValueType};
 pub(crate) use shown::shown;
 pub(crate) use tables::{GraphTypes, InnerPlace, ModelTypes};

@@ -9,6 +9,7 @@ use super::facts::{TensorFacts, ValueType};
 use crate::graph::Element;
 use crate::onnx::operators::{OperatorRow, row_of};
 use crate::onnx::schema::{Parameter, ParameterType, Presence, Schema, SchemaLookup, Schemas};
+use crate::onnx::standard::is_its_body;
 use crate::onnx::types::ElementType;
 
 /// An operator in a version of its operator set.
@@ -30,6 +31,8 @@ struct Meaning {
     /// The number of operands of the schema.
     inputs: usize,
     constant: Option<ConstantSource>,
+    /// Whether all that is known of it is its body.
+    is_its_body: bool,
 }
 
 /// Where the constant is that an operator has as its result.
@@ -56,7 +59,7 @@ enum OutputType {
 }
 
 impl Meaning {
-    fn of(schema: &Schema, (domain, name): (&str, &str)) -> Meaning {
+    fn of(schema: &Schema, domain: &str, name: &str) -> Meaning {
         let output = |parameter: &Parameter| output_type(Schemas::new(), schema, parameter);
         let open = schema.outputs.last().is_some_and(|last| matches!(last.presence, Presence::Variadic { .. }));
         let outputs = schema.outputs.iter().map(output).collect();
@@ -65,7 +68,8 @@ impl Meaning {
             ("", "Identity") => Some(ConstantSource::Operand),
             _ => None,
         };
-        Meaning { row: row_of(domain, name), outputs, open, inputs: schema.inputs.len(), constant }
+        let (row, is_its_body) = (row_of(domain, name), is_its_body(domain, name));
+        Meaning { row, outputs, open, inputs: schema.inputs.len(), constant, is_its_body }
     }
 }
 
@@ -76,7 +80,7 @@ impl Operator {
             return Operator { version, meaning: None };
         };
         let meaning = MEANINGS.get(schema.number);
-        let meaning = meaning.map(|meaning| meaning.get_or_init(|| Meaning::of(schema, (domain, name))));
+        let meaning = meaning.map(|meaning| meaning.get_or_init(|| Meaning::of(schema, domain, name)));
         Operator { version, meaning }
     }
 
@@ -102,6 +106,11 @@ impl Operator {
     /// Where the constant is that is the result; none if results are computed.
     pub(super) fn constant(&self) -> Option<ConstantSource> {
         self.meaning?.constant
+    }
+
+    /// Whether all that is known of it is its body.
+    pub(super) fn is_its_body(&self) -> bool {
+        self.meaning.is_some_and(|meaning| meaning.is_its_body)
     }
 
     /// The number of operands of the schema.

@@ -27,10 +27,32 @@ pub(super) struct FreshSymbols<'m> {
     taken: Option<FxHashSet<u64>>,
 }
 
+/// What is left of a source of symbols that was lent.
+#[derive(Debug)]
+pub(super) struct SymbolNumbers {
+    next: u64,
+    taken: Option<FxHashSet<u64>>,
+}
+
 impl<'m> FreshSymbols<'m> {
     /// Symbols that are none of these texts.
     pub(super) fn new(texts: &'m Names) -> Self {
         FreshSymbols { texts, next: 0, taken: None }
+    }
+
+    /// The same source for something apart, until the numbers of its symbols are given back.
+    pub(super) fn lend(&mut self) -> Self {
+        FreshSymbols { texts: self.texts, next: self.next, taken: self.taken.take() }
+    }
+
+    /// The numbers of a source that was lent.
+    pub(super) fn numbers(self) -> SymbolNumbers {
+        SymbolNumbers { next: self.next, taken: self.taken }
+    }
+
+    /// Goes on after the symbols of a source that was lent.
+    pub(super) fn take_back(&mut self, numbers: SymbolNumbers) {
+        (self.next, self.taken) = (numbers.next, numbers.taken);
     }
 
     /// A new symbol.

@@ -5,7 +5,9 @@ mod row;
 mod table;
 #[cfg(test)]
 mod tests;
+mod windows;
 
 #[cfg(test)]
 pub(crate) use row::rows;
 pub(crate) use row::{OperatorRow, row_of};
+pub(in crate::onnx) use windows::AutoPad;

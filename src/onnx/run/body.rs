@@ -55,6 +55,12 @@ impl<'m> RunBody<'m> {
         RunBody::new(&function.nodes, function.inputs.clone(), function.outputs.clone(), Constants::default())
     }
 
+    /// The body of a function of which only some outputs are wanted.
+    pub(super) fn of_outputs(function: &'m FunctionProto, wanted: impl Fn(usize) -> bool) -> Self {
+        let outputs = function.outputs.iter().enumerate().filter(|(i, _)| wanted(*i)).map(|(_, name)| *name);
+        RunBody::new(&function.nodes, function.inputs.clone(), outputs.collect(), Constants::default())
+    }
+
     fn new(nodes: &'m [NodeProto], inputs: Vec<NameId>, outputs: Vec<NameId>, constants: Constants) -> Self {
         let mut last = FxHashMap::default();
         for (i, node) in nodes.iter().enumerate() {

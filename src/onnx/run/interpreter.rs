@@ -12,6 +12,7 @@ use super::call::{NodeCall, NodeKernel};
 use super::control::{CONTROL, Control};
 use super::failure::RunFailure;
 use super::holdings::Holdings;
+use super::own_body;
 use super::scope::RunScope;
 use super::stored::Stores;
 use super::value::RunValue;
@@ -22,6 +23,7 @@ use crate::graph::names::NameId;
 use crate::onnx::inline::{Functions, Imports};
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
 use crate::onnx::operators::row_of;
+use crate::onnx::standard::is_its_body;
 use crate::parts::KERNELS;
 use crate::progress;
 use crate::room::with_stack;
@@ -50,7 +52,7 @@ pub(super) struct RunFrame<'f, 'm> {
     bound: Option<&'f CallAttributes<'m>>,
 }
 
-/// Computes the results of a node of a standard operator whose operands are known.
+/// Computes the results of a node of a standard operator, or of one that is its body, whose operands are known.
 ///
 /// # Errors
 ///
@@ -66,7 +68,6 @@ pub(crate) fn evaluate_node(
         return Err(EvalError::missing(part));
     }
     let (domain, name) = names.operator(node);
-    let kernel = kernel(domain, name)?;
     let operands: Vec<_> = operands.iter().map(|operand| operand.clone().map(RunValue::Tensor)).collect();
     let attributes = NodeAttributes { names, node, bound: None };
     let call = NodeCall { attributes, version, operands: &operands, budget, stores };
@@ -74,7 +75,15 @@ pub(crate) fn evaluate_node(
         RunValue::Tensor(tensor) => Ok(tensor),
         other => Err(EvalError::argument(format!("a result of `{name}` is {}", other.kind()))),
     };
-    budget.operation(|| kernel.run(&call))?.into_iter().map(tensor).collect()
+    let results = match is_its_body(domain, name) {
+        // What a body computes is the same in all versions.
+        true => budget.operation(|| own_body::results(&call, None)).map_err(|failure| failure.error)?,
+        false => {
+            let kernel = kernel(domain, name)?;
+            budget.operation(|| kernel.run(&call))?
+        }
+    };
+    results.into_iter().map(tensor).collect()
 }
 
 /// The kernel of an operator.
@@ -82,7 +91,7 @@ fn kernel(domain: &str, name: &str) -> Result<NodeKernel, EvalError> {
     row_of(domain, name).and_then(|row| row.kernel).ok_or_else(|| unknown(domain, name))
 }
 
-fn unknown(domain: &str, name: &str) -> EvalError {
+pub(super) fn unknown(domain: &str, name: &str) -> EvalError {
     let domain = if domain.is_empty() { "ai.onnx" } else { domain };
     EvalError::new(Code::NotEvaluated, format!("the operator `{domain}.{name}` cannot be evaluated"))
 }
@@ -230,7 +239,35 @@ impl<'m> Interpreter<'m> {
         if let Some((.., control)) = CONTROL.iter().find(|row| (row.0, row.1) == (domain, name)) {
             return control(&Control { interpreter: self, scope, frame }, &call);
         }
+        if is_its_body(domain, name) {
+            let base = frame.imports.version(names, None);
+            return own_body::results(&call, base);
+        }
         Ok(kernel(domain, name)?.run(&call)?)
+    }
+
+    /// What runs the nodes of a model without a graph.
+    pub(super) fn of_nodes(model: &'m ModelProto, stores: &'m Stores, budget: &'m Budget) -> Self {
+        let imports = Imports::new(&model.names, &model.opsets);
+        Interpreter {
+            model,
+            budget,
+            holdings: Holdings::new(budget),
+            stores,
+            functions: Functions::default(),
+            imports,
+            of_functions: Vec::new(),
+            bodies: RefCell::default(),
+        }
+    }
+
+    /// Runs a body outside a function.
+    pub(super) fn run_body(
+        &self,
+        body: &RunBody<'m>,
+        given: Vec<(NameId, Option<RunValue>)>,
+    ) -> Result<Vec<RunValue>, RunFailure> {
+        self.body(body, given, None, RunFrame { imports: &self.imports, bound: None })
     }
 
     /// The results of a call of a function of the model.

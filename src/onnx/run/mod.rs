@@ -15,6 +15,7 @@ mod flex;
 mod holdings;
 mod interpreter;
 pub(in crate::onnx) mod kernels;
+mod own_body;
 mod patterns;
 mod scope;
 mod sparse;

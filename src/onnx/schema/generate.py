@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes operators.txt, the table of the standard operators, from the schemas of the package onnx.
+"""Writes the tables of operators beside this file from the schemas of packages: operators.txt, the standard operators, from
+onnx, and microsoft.txt, those of onnxruntime, from onnxruntime.
 
-    python3 src/onnx/schema/generate.py            # writes the table beside this file
-    python3 src/onnx/schema/generate.py --check    # fails if the table is not that of the installed package
+    python3 src/onnx/schema/generate.py            # writes the tables
+    python3 src/onnx/schema/generate.py --check    # fails if a table is not that of the installed package
 
 Lines of the table:
 
@@ -15,7 +16,7 @@ Lines of the table:
 
 A parameter is `name:type`, where the type is a variable or a type; `?` behind it is one that may be left out, `*N` one
 that stands for N or more operands, `~` one whose operands may be of different types. A variable is `T=set`. An attribute
-is `name:type`, with `!` if it has to be given, and with `=VALUE` if it has a default.
+is `name:type`, with `!` if it has to be given, and with `=VALUE` if it has a default. onnxruntime does not tell defaults.
 """
 
 import argparse
@@ -26,9 +27,13 @@ import sys
 import numpy
 import onnx
 import onnx.helper
+import onnxruntime
 from onnx import defs
+from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 
-TABLE = pathlib.Path(__file__).with_name("operators.txt")
+FOLDER = pathlib.Path(__file__).parent
+# What onnxruntime has in the standard domain beside the standard.
+IN_STANDARD_DOMAIN = [("LayerNormalization", 1), ("SimplifiedLayerNormalization", 1)]
 ATTRIBUTE_TYPES = {"TYPE_PROTO": "type_proto", "TYPE_PROTOS": "type_protos"}
 
 
@@ -43,18 +48,20 @@ def grouped(types):
 
 
 def parameter(of):
-    option = of.option
-    text = f"{of.name}:{of.type_str.replace(' ', '')}"
-    if option == defs.OpSchema.FormalParameterOption.Optional:
+    ty = of.type_str if isinstance(of, defs.OpSchema.FormalParameter) else of.typeStr
+    text = f"{of.name}:{ty.replace(' ', '')}"
+    if of.option.name == "Optional":
         text += "?"
-    elif option == defs.OpSchema.FormalParameterOption.Variadic:
-        text += f"*{of.min_arity}" + ("" if of.is_homogeneous else "~")
+    elif of.option.name == "Variadic":
+        least, alike = (of.min_arity, of.is_homogeneous) if hasattr(of, "min_arity") else (1, of.isHomogeneous)
+        text += f"*{least}" + ("" if alike else "~")
     return text
 
 
 def default(of):
     """The default of an attribute, if it is a single number or a word; lists with a default are empty."""
-    value = onnx.helper.get_attribute_value(of.default_value) if of.default_value.type else None
+    stored = getattr(of, "default_value", None)
+    value = onnx.helper.get_attribute_value(stored) if stored is not None and stored.type else None
     if isinstance(value, bytes):
         value = value.decode()
     if value is None or not isinstance(value, (int, float, str)) or str(value) == "" or re.search(r"[\s;=!]", str(value)):
@@ -67,10 +74,20 @@ def attribute(of):
     return f"{of.name}:{ATTRIBUTE_TYPES.get(name, name.lower())}" + ("!" if of.required else default(of))
 
 
-def table():
+def standard():
+    title = f"# The operators of ONNX, from the schemas of onnx {onnx.__version__}. Made by generate.py."
+    return table(title, defs.get_all_schemas_with_history())
+
+
+def microsoft():
+    title = f"# The operators of onnxruntime, from the schemas of onnxruntime {onnxruntime.__version__}. Made by generate.py."
+    own = lambda of: of.domain == "com.microsoft" or of.domain == "" and (of.name, of.since_version) in IN_STANDARD_DOMAIN
+    return table(title, filter(own, runtime.get_all_operator_schema()))
+
+
+def table(title, schemas):
     sets, sections, functions = {}, {}, {}
-    schemas = sorted(defs.get_all_schemas_with_history(), key=lambda of: (of.domain, of.name, of.since_version))
-    for of in schemas:
+    for of in sorted(schemas, key=lambda of: (of.domain, of.name, of.since_version)):
         line = f"{of.name} {of.since_version}"
         if of.deprecated:
             line += " deprecated"
@@ -86,9 +103,9 @@ def table():
             ]
             line += " " + " ; ".join(parts)
         sections.setdefault(of.domain, []).append(line.rstrip())
-        if of.has_function or of.has_context_dependent_function:
+        if getattr(of, "has_function", False) or getattr(of, "has_context_dependent_function", False):
             functions.setdefault(of.domain, {}).setdefault(of.name, of.since_version)
-    lines = [f"# The operators of ONNX, from the schemas of onnx {onnx.__version__}. Made by generate.py."]
+    lines = [title]
     lines += [f"set {number} {types}" for types, number in sets.items()]
     for domain, rows in sections.items():
         lines += [f"domain {domain or '-'}", *rows]
@@ -97,14 +114,22 @@ def table():
     return "\n".join(lines) + "\n"
 
 
+TABLES = {"operators.txt": standard, "microsoft.txt": microsoft}
+
+
 def main():
-    arguments = argparse.ArgumentParser(description="Writes the table of the standard operators of ONNX.")
+    arguments = argparse.ArgumentParser(description="Writes the tables of the operators of ONNX and of onnxruntime.")
     arguments.add_argument("--check", action="store_true")
-    text = table()
-    if not arguments.parse_args().check:
-        TABLE.write_text(text)
-    elif TABLE.read_text() != text:
-        sys.exit(f"{TABLE.name} is not the table of onnx {onnx.__version__}")
+    checks = arguments.parse_args().check
+    for name, made in TABLES.items():
+        text = made()
+        if not checks:
+            (FOLDER / name).write_text(text)
+            continue
+        stored = (FOLDER / name).read_text()
+        # The version of onnxruntime is not fixed.
+        if stored != text and (made is standard or stored.splitlines()[0] == text.splitlines()[0]):
+            sys.exit(f"{name} is not the table of the installed package")
 
 
 if __name__ == "__main__":

@@ -49,6 +49,8 @@ pub(crate) struct Schema {
     /// Its number among the schemas of the table, from 0 on.
     pub(crate) number: usize,
     pub(crate) version: i64,
+    /// Whether it is of onnxruntime, and not of the standard.
+    pub(crate) of_vendor: bool,
     pub(crate) deprecated: bool,
     pub(crate) inputs: Vec<Parameter>,
     pub(crate) outputs: Vec<Parameter>,

@@ -10,6 +10,12 @@ use crate::onnx::types::AttributeType;
 
 const TABLE: &str = include_str!("operators.txt");
 
+/// The operators of onnxruntime.
+const MICROSOFT: &str = include_str!("microsoft.txt");
+
+/// The domain of the operators of onnxruntime.
+pub(crate) const MICROSOFT_DOMAIN: &str = "com.microsoft";
+
 /// The result of a lookup in the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SchemaLookup {
@@ -35,6 +41,10 @@ pub(crate) struct Schemas(&'static SchemaTable);
 struct SchemaRow {
     number: usize,
     since: i64,
+    /// Whether it is of onnxruntime, and not of the standard.
+    of_vendor: bool,
+    /// The number of sets of types before those of its table.
+    sets_from: usize,
     line: &'static str,
     /// The schema, once it was looked up; none if the line is malformed, which a test excludes.
     schema: OnceLock<Option<Schema>>,
@@ -59,13 +69,16 @@ impl SchemaTable {
     /// Reads the table. The lines of operators are parsed on their first lookup.
     fn read() -> Self {
         let mut table = SchemaTable::default();
-        for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
-            table.line(line);
+        for (text, of_vendor) in [(TABLE, false), (MICROSOFT, true)] {
+            let sets_from = table.sets.len();
+            for line in text.lines().filter(|line| !line.starts_with('#')) {
+                table.line(line, of_vendor, sets_from);
+            }
         }
         table
     }
 
-    fn line(&mut self, line: &'static str) -> Option<()> {
+    fn line(&mut self, line: &'static str, of_vendor: bool, sets_from: usize) -> Option<()> {
         let (word, rest) = line.split_once(' ')?;
         match word {
             "set" => {
@@ -80,10 +93,12 @@ impl SchemaTable {
                 let (version, _) = rest.split_once(' ')?;
                 let domain = self.domains.last()?;
                 let (number, since) = (self.count, version.parse().ok()?);
-                let row = SchemaRow { number, since, line, schema: OnceLock::new() };
+                let row = SchemaRow { number, since, of_vendor, sets_from, line, schema: OnceLock::new() };
                 self.count += 1;
                 let place = *self.rows.entry((domain, name)).or_insert(self.versions.len());
                 match self.versions.get_mut(place) {
+                    // Those of onnxruntime in the standard domain are older than those of the standard.
+                    Some(versions) if of_vendor => versions.insert(0, row),
                     Some(versions) => versions.push(row),
                     None => self.versions.push(vec![row]),
                 }
@@ -118,16 +133,16 @@ impl SchemaTable {
 
     /// Parses the line of an operator.
     fn schema(&self, row: &SchemaRow) -> Option<Schema> {
-        let &SchemaRow { number, since: version, line, .. } = row;
+        let &SchemaRow { number, since: version, of_vendor, sets_from, line, .. } = row;
         let rest = line.splitn(3, ' ').nth(2)?;
         if rest == "deprecated" {
-            return Some(Schema { number, version, deprecated: true, ..Schema::default() });
+            return Some(Schema { number, version, of_vendor, deprecated: true, ..Schema::default() });
         }
         let mut parts = rest.split(';').map(str::trim);
         let (inputs, outputs) = parts.next()?.split_once("->")?;
         let variable = |text: &'static str| {
             let (name, set) = text.split_once('=')?;
-            Some((name, *self.sets.get(set.parse::<usize>().ok()?)?))
+            Some((name, *self.sets.get(sets_from.checked_add(set.parse().ok()?)?)?))
         };
         let variables: Vec<_> = parts.next().unwrap_or("").split_whitespace().map(variable).collect::<Option<_>>()?;
         let attributes = parts.next().unwrap_or("").split_whitespace().map(attribute).collect::<Option<_>>()?;
@@ -135,7 +150,7 @@ impl SchemaTable {
             text.split_whitespace().map(|text| self.parameter(text, &variables)).collect()
         };
         let (inputs, outputs) = (parameters(inputs)?, parameters(outputs)?);
-        Some(Schema { number, version, deprecated: false, inputs, outputs, variables, attributes })
+        Some(Schema { number, version, of_vendor, deprecated: false, inputs, outputs, variables, attributes })
     }
 
     fn parameter(&self, text: &'static str, variables: &[(&str, TypeSet)]) -> Option<Parameter> {
@@ -188,6 +203,13 @@ impl Schemas {
     /// The names of the operators of a domain, in unspecified order.
     pub(crate) fn operators(self, domain: &str) -> impl Iterator<Item = &'static str> {
         self.0.rows.keys().filter(move |row| row.0 == domain).map(|row| row.1)
+    }
+
+    /// Whether all versions of an operator are of onnxruntime.
+    #[cfg(test)]
+    pub(crate) fn is_of_vendor(self, domain: &str, name: &str) -> bool {
+        let place = self.0.rows.get(&(domain, name)).copied();
+        place.and_then(|place| self.0.versions.get(place)).is_some_and(|rows| rows.iter().all(|row| row.of_vendor))
     }
 
     /// The names of the operators of all domains, in unspecified order.
@@ -289,7 +311,8 @@ mod tests {
     #[test]
     fn every_line_is_read() {
         let table = SchemaTable::read();
-        assert_eq!(table.sets.len(), TABLE.lines().filter(|line| line.starts_with("set ")).count());
+        let lines = TABLE.lines().chain(MICROSOFT.lines());
+        assert_eq!(table.sets.len(), lines.filter(|line| line.starts_with("set ")).count());
         assert!(table.rows.len() > 200);
         for ((domain, name), place) in &table.rows {
             let versions = &table.versions[*place];

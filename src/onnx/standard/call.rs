@@ -1,8 +1,9 @@
 //! A call of a standard operator that has a function body.
 
-use super::facts::VisibleTypes;
+use super::facts::OperandTypes;
 use super::needs::BodyNeeds;
 use super::template::UNKNOWN;
+use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::onnx::infer::{TensorExtents, TensorFacts, ValueType};
 use crate::onnx::model::{AttributeProto, AttributeValue, ModelNames, NodeProto};
@@ -15,7 +16,7 @@ pub(super) struct StandardCall<'c> {
     pub(super) node: &'c NodeProto,
     /// The version of the operator set that the graph around it imports.
     pub(super) version: i64,
-    pub(super) types: &'c VisibleTypes<'c>,
+    pub(super) types: &'c dyn OperandTypes,
     /// What the row says that the body depends on: no more may be asked.
     pub(super) needs: BodyNeeds,
     /// The domain of the functions that bodies become.
@@ -83,10 +84,55 @@ impl StandardCall<'_> {
         self.shape(i)?.get(axis).and_then(|extent| extent.known()).ok_or(NotKnown)
     }
 
+    /// Whether extents of two operands, each with its axis, are known to be the same.
+    pub(super) fn is_same_extent(&self, a: (usize, usize), b: (usize, usize)) -> bool {
+        let extent =
+            |(i, axis): (usize, usize)| self.shape(i).ok()?.get(axis).filter(|extent| **extent != Dim::Unknown);
+        extent(a).is_some() && extent(a) == extent(b)
+    }
+
     /// Whether all items of an operand of integers are known to be a number.
     pub(super) fn all_items_are(&self, i: usize, number: i64) -> bool {
         let items = self.operand(i).ok().and_then(|facts| facts.items.as_ref());
         items.is_some_and(|items| items.iter().all(|item| item.known() == Some(number)))
+    }
+
+    /// The only item of an operand of integers.
+    pub(super) fn item(&self, i: usize) -> Build<i64> {
+        match self.operand(i)?.items.as_deref() {
+            Some([item]) => item.known().ok_or(NotKnown),
+            _ => Err(NotKnown),
+        }
+    }
+
+    /// The name of the operator.
+    pub(super) fn operator(&self) -> &str {
+        self.names.operator(self.node).1
+    }
+
+    /// These attributes as the text notation has them, as far as they are given; empty if none is.
+    pub(super) fn attributes(&self, names: &[&str]) -> Build<String> {
+        let mut texts = Vec::new();
+        for name in names {
+            let Some(attribute) = self.attribute(name)? else { continue };
+            texts.push(match &attribute.value {
+                AttributeValue::Int(value) => format!("{name}: int = {value}"),
+                AttributeValue::Float(value) if value.is_finite() => format!("{name}: float = {value:e}"),
+                AttributeValue::Ints(values) => {
+                    let items: Vec<String> = values.iter().map(i64::to_string).collect();
+                    format!("{name}: ints = [{}]", items.join(", "))
+                }
+                AttributeValue::String(value) => {
+                    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+                    let text = std::str::from_utf8(value).ok().filter(|_| value.iter().all(plain)).ok_or(NotKnown)?;
+                    format!("{name}: string = \"{text}\"")
+                }
+                // Files omit zeros and empty lists.
+                AttributeValue::None => continue,
+                _ => return Err(NotKnown),
+            });
+        }
+        Ok(if texts.is_empty() { String::new() } else { format!(" <{}>", texts.join(", ")) })
     }
 
     /// What is known of an attribute: whether it is given, and its value.

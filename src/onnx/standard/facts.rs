@@ -3,6 +3,12 @@
 use crate::graph::names::NameId;
 use crate::onnx::infer::{GraphTypes, InnerPlace, ModelTypes, ValueType};
 
+/// What is known about the operands of a call.
+pub(crate) trait OperandTypes {
+    /// The type of a value.
+    fn of_value(&self, value: NameId) -> Option<&ValueType>;
+}
+
 /// The types of the values of a graph and of those around it, the innermost last.
 #[derive(Clone, Debug)]
 pub(super) struct VisibleTypes<'t> {
@@ -26,9 +32,10 @@ impl<'t> VisibleTypes<'t> {
         inner.graphs.extend(self.graphs.last().and_then(|types| types.inner.get(place)));
         inner
     }
+}
 
-    /// The type of a value.
-    pub(super) fn of_value(&self, value: NameId) -> Option<&'t ValueType> {
+impl OperandTypes for VisibleTypes<'_> {
+    fn of_value(&self, value: NameId) -> Option<&ValueType> {
         self.graphs.iter().rev().find_map(|types| types.values.get(value))
     }
 }

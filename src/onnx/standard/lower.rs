@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::microsoft;
 use super::plan::BodyPlan;
 use super::selection::Selection;
 use super::table::BodyTable;
@@ -9,6 +10,7 @@ use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::inline::{FunctionKey, NodeFinding, each_node, each_node_mut, expand_bodies};
 use crate::onnx::model::{ExpandedCall, ModelNames, ModelProto, NodeProto};
+use crate::onnx::schema::MICROSOFT_DOMAIN;
 use crate::{Lower, Options};
 
 /// The deepest nesting of bodies: each round expands one level of them, and none contains its own operator.
@@ -50,15 +52,20 @@ pub(crate) fn lower(
         }
     }
     place_calls(model, first);
+    if lowered.iter().any(|key: &FunctionKey| key.domain(&model.names) == MICROSOFT_DOMAIN) {
+        microsoft::forget_import(model);
+    }
     let found = unexpanded(&model.names, wanted, &lowered, &blocked);
     if !found.is_empty() {
         return Err(found);
     }
     let mut stay: Vec<String> = blocked.iter().map(|key| key.describe(&model.names)).collect();
     stay.sort_unstable();
-    let warning =
-        |name: String| NodeFinding::new(Code::OperatorStays, 0, format!("`{name}` is not expanded: {NOT_KNOWN}"));
-    Ok(stay.into_iter().map(warning).collect())
+    let warning = |(name, reason): (String, &str)| {
+        NodeFinding::new(Code::OperatorStays, 0, format!("`{name}` is not expanded: {reason}"))
+    };
+    let without = microsoft::without_bodies(model, options);
+    Ok(stay.into_iter().map(|name| (name, NOT_KNOWN)).chain(without).map(warning).collect())
 }
 
 /// Replaces recurrent layers by their steps, if loops are unrolled and their lengths are known. Returns whether there were

@@ -13,7 +13,7 @@ use crate::onnx::inline::{FunctionKey, Imports, NodeFinding, each_graph, each_no
 use crate::onnx::model::{
     AttributeValue, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, OperatorSet,
 };
-use crate::onnx::schema::Schemas;
+use crate::onnx::schema::{SchemaLookup, Schemas, counts};
 use crate::onnx::text::parse_function;
 use crate::room::with_stack;
 use crate::source::names::Name;
@@ -27,6 +27,9 @@ pub(super) struct PlanFindings {
     pub(super) blocked: FxHashSet<FunctionKey>,
 }
 
+/// The domain, the name and the version of a body.
+type BodyId = (&'static str, &'static str, i64);
+
 /// A text with the operator sets that it imports.
 type BodyKey = (String, Vec<(Option<Name>, Option<i64>)>);
 
@@ -37,7 +40,7 @@ pub(super) struct BodyPlan<'s, 'o> {
     selection: &'s mut Selection<'o>,
     /// The overloads of the bodies of the current graph or function, by their rows and what fills them in: most nodes
     /// need no text.
-    filled: FxHashMap<((&'static str, i64), TemplateSettings), Name>,
+    filled: FxHashMap<(BodyId, TemplateSettings), Name>,
     /// The lines that builders assembled.
     lines: usize,
     /// The overload of each body.
@@ -186,6 +189,10 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
         let key = FunctionKey::of_node(names, node);
         let Some(version) = place.imports.version(names, node.domain) else { return Ok(()) };
         let Some(body) = self.selection.table.body(key.domain(names), key.name(names), version) else { return Ok(()) };
+        if self.lines > MAX_LINES || is_overfull(names, node, version) {
+            self.found.blocked.insert(key);
+            return Ok(());
+        }
         let base = place.imports.version(names, None).unwrap_or_else(|| Schemas::new().latest(""));
         let domain = names.texts.text(self.domain);
         let call = StandardCall { names, node, version: base, types: &place.types, needs: body.needs, domain };
@@ -198,7 +205,7 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
             self.found.blocked.insert(key);
             return Ok(());
         }
-        let filled = ((body.row.name, body.row.version), settings);
+        let filled = ((body.row.domain, body.row.name, body.row.version), settings);
         let overload = match self.filled.get(&filled) {
             Some(overload) => *overload,
             None => {
@@ -243,6 +250,17 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
         self.functions.push(FunctionProto { name, domain, overload: overload_of, opsets, at, ..parsed });
         self.overloads.insert(key, overload);
         Ok(overload)
+    }
+}
+
+/// Whether a node has more operands or results than its operator: a later version of onnxruntime may have them.
+fn is_overfull(names: &ModelNames, node: &NodeProto, version: i64) -> bool {
+    let (domain, name) = names.operator(node);
+    match Schemas::new().find(domain, name, version) {
+        SchemaLookup::Schema(schema) => {
+            node.inputs.len() > counts(&schema.inputs).1 || node.outputs.len() > counts(&schema.outputs).1
+        }
+        SchemaLookup::Later(_) | SchemaLookup::Unknown | SchemaLookup::Foreign => false,
     }
 }
 

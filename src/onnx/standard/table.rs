@@ -10,6 +10,7 @@ use super::builders::{
     sources,
 };
 use super::call::{Build, NotKnown, StandardCall};
+use super::microsoft;
 use super::needs::BodyNeeds;
 use super::template::{Template, TemplateSettings};
 
@@ -25,27 +26,27 @@ pub(super) struct BodyRow {
     /// The first version of the operator set in which it is the body.
     pub(super) version: i64,
     /// What fills in more than the type of the first operand; none if there is nothing more.
-    build: Option<BodyBuilder>,
+    pub(super) build: Option<BodyBuilder>,
     /// What that depends on.
-    build_needs: BodyNeeds,
+    pub(super) build_needs: BodyNeeds,
 }
 
-const fn row(name: &'static str, version: i64, build: BodyBuilder) -> BodyRow {
+pub(super) const fn row(name: &'static str, version: i64, build: BodyBuilder) -> BodyRow {
     BodyRow { domain: "", name, version, build: Some(build), build_needs: BodyNeeds::Types }
 }
 
 /// The body of an operator that depends on nothing but attributes and types of elements.
-const fn of_elements(name: &'static str, version: i64, build: BodyBuilder) -> BodyRow {
+pub(super) const fn of_elements(name: &'static str, version: i64, build: BodyBuilder) -> BodyRow {
     BodyRow { build_needs: BodyNeeds::Elements, ..row(name, version, build) }
 }
 
 /// The body of an operator that depends on nothing but attributes, apart from the type of the first operand.
-const fn of_attributes(name: &'static str, version: i64, build: BodyBuilder) -> BodyRow {
+pub(super) const fn of_attributes(name: &'static str, version: i64, build: BodyBuilder) -> BodyRow {
     BodyRow { build_needs: BodyNeeds::Nothing, ..row(name, version, build) }
 }
 
 /// The body of an operator that depends on nothing but the type of the first operand.
-const fn plain(name: &'static str, version: i64) -> BodyRow {
+pub(super) const fn plain(name: &'static str, version: i64) -> BodyRow {
     BodyRow { domain: "", name, version, build: None, build_needs: BodyNeeds::Nothing }
 }
 
@@ -65,9 +66,16 @@ const FILES: &[&str] = &[
     include_str!("bodies/sources.txt"),
 ];
 
-/// The templates of all files by name and version.
-static TEMPLATES: LazyLock<FxHashMap<(&str, i64), Template>> =
+/// Templates by name and version.
+type Templates = FxHashMap<(&'static str, i64), Template<'static>>;
+
+/// The templates of the standard operators.
+static TEMPLATES: LazyLock<Templates> =
     LazyLock::new(|| FILES.iter().flat_map(|file| Template::all_of(file)).collect());
+
+/// The templates of the operators of onnxruntime.
+static OF_MICROSOFT: LazyLock<Templates> =
+    LazyLock::new(|| microsoft::FILES.iter().flat_map(|file| Template::all_of(file)).collect());
 
 /// The keys of the element type of the first operand, and of its number.
 const TYPE: &str = "T";
@@ -75,6 +83,9 @@ const TYPE_NUMBER: &str = "t";
 
 /// The key of the operator that stands for the nodes of a graph of the call.
 const APPLY: &str = "apply";
+
+/// The flags for the versions of the standard operator set in which operators of bodies are new or have other operands.
+const VERSIONS: &[(&str, i64)] = &[("v13", 13), ("v17", 17), ("v18", 18), ("v20", 20)];
 
 /// Which bodies calls are replaced by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,16 +97,17 @@ pub(super) enum BodyTable {
 }
 
 impl BodyTable {
-    fn rows(self) -> &'static [BodyRow] {
-        match self {
-            BodyTable::Functions => TABLE,
-            BodyTable::Steps => STEPS,
-        }
+    fn rows(self) -> impl Iterator<Item = &'static BodyRow> {
+        let (rows, of_vendor): (&[BodyRow], &[BodyRow]) = match self {
+            BodyTable::Functions => (TABLE, microsoft::TABLE),
+            BodyTable::Steps => (STEPS, &[]),
+        };
+        rows.iter().chain(of_vendor)
     }
 
     /// The names of the operators; some occur several times.
     pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
-        self.rows().iter().map(|row| row.name)
+        self.rows().map(|row| row.name)
     }
 
     /// The bodies of an operator, in ascending order of their versions.
@@ -125,16 +137,16 @@ struct Bodies {
     places: FxHashMap<(&'static str, &'static str), Range<usize>>,
 }
 
-static OF_FUNCTIONS: LazyLock<Bodies> = LazyLock::new(|| Bodies::of(TABLE));
-static OF_STEPS: LazyLock<Bodies> = LazyLock::new(|| Bodies::of(STEPS));
+static OF_FUNCTIONS: LazyLock<Bodies> = LazyLock::new(|| Bodies::of(BodyTable::Functions));
+static OF_STEPS: LazyLock<Bodies> = LazyLock::new(|| Bodies::of(BodyTable::Steps));
 
 impl Bodies {
-    fn of(rows: &'static [BodyRow]) -> Self {
+    fn of(table: BodyTable) -> Self {
         let mut places: FxHashMap<_, Range<usize>> = FxHashMap::default();
-        for (i, row) in rows.iter().enumerate() {
+        for (i, row) in table.rows().enumerate() {
             places.entry((row.domain, row.name)).or_insert(i..i).end = i + 1;
         }
-        Bodies { all: rows.iter().map(StandardBody::of).collect(), places }
+        Bodies { all: table.rows().map(StandardBody::of).collect(), places }
     }
 }
 
@@ -166,7 +178,8 @@ pub(super) static TABLE: &[BodyRow] = &[
     of_attributes("HannWindow", 17, sources::window),
     plain("HardSigmoid", 18),
     plain("HardSwish", 14),
-    row("LayerNormalization", 17, normalizations::layer),
+    // As onnxruntime has it; the standard has it from version 17 on.
+    row("LayerNormalization", 1, normalizations::layer),
     plain("LeakyRelu", 16),
     plain("LessOrEqual", 12),
     row("LinearAttention", 27, linear::attention),
@@ -209,7 +222,8 @@ pub(super) struct StandardBody {
 
 impl StandardBody {
     fn of(row: &'static BodyRow) -> Self {
-        let template = TEMPLATES.get(&(row.name, row.version));
+        let templates = if microsoft::is_of(row) { &OF_MICROSOFT } else { &TEMPLATES };
+        let template = templates.get(&(row.name, row.version));
         let typed = template.is_some_and(|template| template.has_key(TYPE) || template.has_key(TYPE_NUMBER));
         let needs = row.build_needs.max(if typed { BodyNeeds::Elements } else { BodyNeeds::Nothing });
         StandardBody { row, template, needs }
@@ -225,8 +239,8 @@ impl StandardBody {
         if self.template.is_some_and(|template| template.has_key(APPLY)) {
             settings.set(APPLY, format!("{}.{APPLY}", call.domain));
         }
-        for (flag, version) in [("v13", 13), ("v18", 18)] {
-            settings.flag(flag, call.version >= version);
+        for (flag, version) in VERSIONS {
+            settings.flag(flag, call.version >= *version);
         }
         self.row.build.map_or(Ok(()), |build| build(call, &mut settings))?;
         Ok(settings)
@@ -249,7 +263,7 @@ pub(super) fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// Whether an option names an operator that has a body in some version: with or without its domain.
 pub(crate) fn names_body(option: &str) -> bool {
-    TABLE.iter().any(|row| {
+    BodyTable::Functions.rows().any(|row| {
         let domain = if row.domain.is_empty() { "ai.onnx" } else { row.domain };
         let name = option.strip_prefix(domain).and_then(|rest| rest.strip_prefix('.')).unwrap_or(option);
         name == row.name
@@ -258,5 +272,5 @@ pub(crate) fn names_body(option: &str) -> bool {
 
 /// The operators with bodies, with their domains; some occur several times.
 pub(crate) fn with_bodies() -> impl Iterator<Item = (&'static str, &'static str)> {
-    TABLE.iter().map(|row| (row.domain, row.name))
+    BodyTable::Functions.rows().map(|row| (row.domain, row.name))
 }

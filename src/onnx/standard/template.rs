@@ -7,6 +7,8 @@
 //!
 //! - `one = const $T (1)`: a constant of an element type, or `int64[2] (0, 1)` for several items
 //! - `alpha = attribute $T (alpha)`: the value of a float attribute as a constant of an element type
+//!
+//! `mean = along ReduceMean (-1) (X)` is a node whose axes are an attribute, or an operand from some version on.
 
 use std::borrow::Cow;
 
@@ -136,16 +138,16 @@ struct TemplateLine<'t> {
     /// The flags that decide whether it is there: whether the settings must have them.
     flags: Vec<(&'t str, bool)>,
     text: KeyedText<'t>,
-    /// Whether it has one of the forms that make constants.
-    is_constant: bool,
+    /// Whether it has one of the forms that make constants, or operands of axes.
+    has_form: bool,
 }
 
 impl<'t> TemplateLine<'t> {
     fn of(line: &'t str) -> Self {
         let (flags, line) = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")).unwrap_or(("", line));
         let flag = |flag: &'t str| flag.strip_prefix('!').map_or((flag, true), |flag| (flag, false));
-        let is_constant = line.contains(" = const ") || line.contains(" = attribute ");
-        TemplateLine { flags: flags.split_whitespace().map(flag).collect(), text: KeyedText::of(line), is_constant }
+        let has_form = [" = const ", " = attribute ", " = along "].iter().any(|form| line.contains(form));
+        TemplateLine { flags: flags.split_whitespace().map(flag).collect(), text: KeyedText::of(line), has_form }
     }
 
     /// Adds the nodes of the line, if the settings have its flags; none if they lack a value.
@@ -153,10 +155,10 @@ impl<'t> TemplateLine<'t> {
         if !self.flags.iter().all(|(flag, wanted)| settings.has(flag) == *wanted) {
             return Some(());
         }
-        if self.is_constant {
+        if self.has_form {
             let mut line = String::new();
             self.text.fill(settings, &mut line)?;
-            body.push_str(&constant(&line, like).unwrap_or(line));
+            body.push_str(&constant(&line, like).or_else(|| along(&line, settings)).unwrap_or(line));
         } else {
             self.text.fill(settings, body)?;
         }
@@ -250,6 +252,35 @@ fn constant(line: &str, like: &str) -> Option<String> {
         None => format!("CastLike ({name}_float, {like})"),
     };
     Some(format!("{name}_float = Constant {of_float} ()\n{name} = {cast}"))
+}
+
+/// The operators whose axes are an operand, with the flag of the version from which on they are.
+const ALONG: &[(&str, &str)] = &[
+    ("ReduceMax", "v18"),
+    ("ReduceMean", "v18"),
+    ("ReduceMin", "v18"),
+    ("ReduceProd", "v18"),
+    ("ReduceSum", "v13"),
+    ("Squeeze", "v13"),
+    ("Unsqueeze", "v13"),
+];
+
+/// The nodes for a line of an operator with axes; none for another line.
+fn along(line: &str, settings: &TemplateSettings) -> Option<String> {
+    let (name, rest) = line.split_once(" = along ")?;
+    let (operator, rest) = rest.split_once(" (")?;
+    let (axes, operand) = rest.split_once(") (")?;
+    let (operator, attributes) = operator.split_once(" <").map_or((operator, None), |(name, rest)| (name, Some(rest)));
+    let (_, flag) = ALONG.iter().find(|row| row.0 == operator)?;
+    if !settings.has(flag) {
+        let others = attributes.map_or(">".to_owned(), |attributes| format!(", {attributes}"));
+        return Some(format!("{name} = {operator} <axes: ints = [{axes}]{others} ({operand}"));
+    }
+    let operand = operand.strip_suffix(')')?;
+    let operator = attributes.map_or(operator.to_owned(), |attributes| format!("{operator} <{attributes}"));
+    let count = axes.split(',').count();
+    let axes = format!("{name}_axes = Constant <value: tensor = int64[{count}] {{{axes}}}> ()");
+    Some(format!("{axes}\n{name} = {operator} ({operand}, {name}_axes)"))
 }
 
 /// Whether the text notation has these items for constants of a type as they are: it has bits for floats of 16 bits.

@@ -5,6 +5,7 @@ use crate::onnx::schema::{SchemaLookup, Schemas};
 use crate::source::Sources;
 use crate::{Lower, Options};
 
+mod microsoft;
 mod samples;
 
 fn model(version: i64, graph: &str, functions: &str) -> String {

@@ -51,7 +51,7 @@ pub(crate) struct MarkedScope {
     pub(crate) place: (usize, usize, usize),
     /// Its name.
     pub(crate) name: Span,
-    /// All of it, with its header; to the end of the text if it was not read to its end.
+    /// All of it, with its header; to where reading went on, or to the end of the text, if it could not be read.
     pub(crate) span: Span,
     /// The node around it.
     pub(crate) node: Option<usize>,
@@ -60,7 +60,7 @@ pub(crate) struct MarkedScope {
 /// A node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MarkedNode {
-    /// All of it; to the end of the text if it was not read to its end.
+    /// All of it; to where reading went on if it could not be read.
     pub(crate) span: Span,
     /// Its operator, as its position among the names.
     pub(crate) operator: Option<usize>,
@@ -85,6 +85,8 @@ pub(crate) struct TextMarks {
 pub(super) struct NodeMark {
     open: usize,
     node: Option<usize>,
+    /// The position of the node among all.
+    own: usize,
 }
 
 impl TextMarks {
@@ -106,6 +108,22 @@ impl TextMarks {
         self.names.get(self.nodes.get(node)?.operator?)
     }
 
+    /// The innermost graph or function around an offset.
+    #[cfg(feature = "lsp")]
+    pub(crate) fn scope_at(&self, offset: u32) -> Option<usize> {
+        // Those that start later are in those that start before.
+        self.scopes.iter().rposition(|scope| scope.span.start <= offset && offset <= scope.span.end)
+    }
+
+    /// The outermost graph or function around a graph.
+    #[cfg(feature = "lsp")]
+    pub(crate) fn outermost(&self, mut scope: usize) -> usize {
+        while let Some(around) = self.scopes.get(scope).and_then(|mark| mark.around) {
+            scope = around;
+        }
+        scope
+    }
+
     /// The names in a span.
     #[cfg(feature = "lsp")]
     pub(crate) fn within(&self, span: Span) -> &[Marked] {
@@ -120,7 +138,7 @@ impl TextParser<'_> {
     #[inline]
     pub(super) fn mark(&mut self, start: u32, role: (NameRole, Option<PlacePart>), name: Name) {
         if self.marks.is_some() {
-            self.mark_of(Span::new(start, self.cursor.at as u32), role, (None, name));
+            self.mark_of(Span::new(start, self.cursor.at as u32), role, None, name);
         }
     }
 
@@ -129,7 +147,8 @@ impl TextParser<'_> {
         &mut self,
         span: Span,
         role: (NameRole, Option<PlacePart>),
-        (domain, name): (Option<Name>, Name),
+        domain: Option<Name>,
+        name: Name,
     ) {
         let Some(marks) = &mut self.marks else { return };
         let text = |name: Name| self.names.texts.text(name);
@@ -155,7 +174,7 @@ impl TextParser<'_> {
         let (start, end) = (self.cursor.at as u32, self.cursor.text().len() as u32);
         let Some(marks) = &mut self.marks else { return NodeMark::default() };
         marks.place = (index, 0, 0);
-        let before = NodeMark { open: marks.open.len(), node: marks.node };
+        let before = NodeMark { open: marks.open.len(), node: marks.node, own: marks.nodes.len() };
         marks.node = Some(marks.nodes.len());
         marks.nodes.push(MarkedNode { span: Span::new(start, end), operator: None });
         before
@@ -177,12 +196,17 @@ impl TextParser<'_> {
         }
     }
 
-    /// Closes what a node that could not be read has opened.
+    /// Closes a node that could not be read, and what it has opened: all this ends where reading goes on.
     pub(super) fn mark_failed(&mut self, before: NodeMark) {
-        if let Some(marks) = &mut self.marks {
-            marks.open.truncate(before.open);
-            marks.node = before.node;
+        let end = self.cursor.at as u32;
+        let Some(marks) = &mut self.marks else { return };
+        for (scope, _) in marks.open.drain(before.open.min(marks.open.len())..) {
+            if let Some(scope) = marks.scopes.get_mut(scope) {
+                scope.span.end = end;
+            }
         }
+        marks.nodes.iter_mut().skip(before.own).for_each(|node| node.span.end = node.span.end.min(end));
+        marks.node = before.node;
     }
 
     /// Marks the start of a graph or a function, whose name ends at the current position.

@@ -25,7 +25,7 @@ pub(crate) use parse::parse_marked;
 pub(crate) use parse::{parse, parse_function};
 pub(crate) use print::print;
 #[cfg(feature = "lsp")]
-pub(crate) use print::value_name;
+pub(crate) use print::{quoted_name, value_name};
 pub(crate) use production::{ParsedText, Production};
 #[cfg(feature = "lsp")]
 pub(crate) use recovery::starts_node;

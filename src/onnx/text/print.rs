@@ -71,9 +71,12 @@ fn push_quoted(out: &mut String, text: &str) {
 /// The name of a value as a text has it anywhere: in quotes, unless it is an identifier that is not a type.
 #[cfg(feature = "lsp")]
 pub(crate) fn value_name(name: &str) -> String {
-    if is_identifier(name) && !TextParser::is_type(name) {
-        return name.to_owned();
-    }
+    if is_identifier(name) && !TextParser::is_type(name) { name.to_owned() } else { quoted_name(name) }
+}
+
+/// The name of a value in quotes.
+#[cfg(feature = "lsp")]
+pub(crate) fn quoted_name(name: &str) -> String {
     let mut quoted = String::new();
     push_quoted(&mut quoted, name);
     quoted

@@ -155,11 +155,15 @@ pub(super) fn find(domain: &str, name: &str) -> Option<&'static RuleRow> {
     ROWS.get(name).copied().or_else(by_item).filter(|_| domain.is_empty())
 }
 
-/// The operators that have bodies, and no rule.
+/// The operators that have bodies, and no rule, with their domains.
 pub(super) fn compounds() -> &'static [String] {
     static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
         let without = |(domain, name): &(&str, &str)| find(domain, name).is_none();
-        crate::onnx::standard::with_bodies().filter(without).map(|(_, name)| name.to_owned()).collect()
+        let named = |(domain, name): (&str, &str)| match domain {
+            "" => format!("ai.onnx.{name}"),
+            domain => format!("{domain}.{name}"),
+        };
+        crate::onnx::standard::with_bodies().filter(without).map(named).collect()
     });
     &NAMES
 }

@@ -2,8 +2,9 @@
 
 use super::reductions::centred;
 use super::settings::SettingKind;
-use super::windows::{Window, pooled};
+use super::windows::pooled;
 use super::{Line, Lowered, Refusal, extent_of, in_groups, integers};
+use crate::extents::Window;
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
 
@@ -161,7 +162,7 @@ pub(super) fn local_response(line: &mut Line) -> Lowered<Vec<TensorId>> {
 fn between(line: &mut Line, x: TensorId, size: i64, rank: i64) -> Lowered<TensorId> {
     let (alpha, beta): (f64, f64) = (line.setting_or("alpha", 1e-4)?, line.setting_or("beta", 0.75)?);
     let k: f64 = line.setting_or("k", 1.0)?;
-    let unit = Window { size: 1, stride: 1, dilation: 1, padding: (0, 0) };
+    let unit = Window::side_by_side(1);
     let channels = Window { size, padding: (size / 2, size.saturating_sub(1) / 2), ..unit };
     let windows: Vec<Window> = std::iter::once(channels).chain((2..rank).map(|_| unit)).collect();
     let squares = line.add("sqr", vec![Value::Tensor(x)])?;

@@ -1,7 +1,8 @@
 //! Windows as columns of matrices, and back.
 
-use super::windows::{LARGE, Window, padded, pairs, windows};
+use super::windows::{self, LARGE, padded, pairs};
 use super::{Line, Lowered, Refusal, integers, product};
+use crate::extents::Window;
 use crate::graph::{TensorId, Value};
 use crate::library::assembly::Assembly;
 
@@ -23,9 +24,9 @@ pub(super) fn unfold(line: &mut Line) -> Lowered<Vec<TensorId>> {
         _ => return Err(Refusal::UNFIT),
     };
     let size = line.per_axis("kernel_size", 2, 1, None)?;
-    let windows = windows(line, &size, None)?;
+    let windows = windows::windows(line, &size, None)?;
     let &[rows, columns] = &windows[..] else { return Err(Refusal::UNFIT) };
-    let counts = (rows.count(height).ok_or(LARGE)?, columns.count(width).ok_or(LARGE)?);
+    let counts = (windows::places(&rows, height).ok_or(LARGE)?, windows::places(&columns, width).ok_or(LARGE)?);
     let at = outer.len() as i64;
     let x = padded(line, x, &windows)?;
     let down = places(line, &rows, counts.0)?;
@@ -52,9 +53,9 @@ pub(super) fn fold(line: &mut Line) -> Lowered<Vec<TensorId>> {
     };
     let size = line.per_axis("kernel_size", 2, 1, None)?;
     let output = line.per_axis("output_size", 2, 1, None)?;
-    let windows = windows(line, &size, None)?;
+    let windows = windows::windows(line, &size, None)?;
     let (&[rows, columns], &[height, width]) = (&windows[..], &output[..]) else { return Err(Refusal::UNFIT) };
-    let counts = (rows.count(height).ok_or(LARGE)?, columns.count(width).ok_or(LARGE)?);
+    let counts = (windows::places(&rows, height).ok_or(LARGE)?, windows::places(&columns, width).ok_or(LARGE)?);
     let items = product(&size)?;
     let channels = super::exact_quotient(volume, items).filter(|_| product(&[counts.0, counts.1]) == Ok(count));
     let channels = channels.ok_or_else(|| line.refuse("output_size", "the extents whose windows the operand has"))?;

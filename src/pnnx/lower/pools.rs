@@ -1,8 +1,9 @@
 //! Pooling by norms, pooling to a given extent, and the places of maxima.
 
 use super::settings::SettingKind;
-use super::windows::{LARGE, Window, arguments, pooled, pooling, spatial};
+use super::windows::{LARGE, arguments, pooled, pooling, spatial};
 use super::{Line, Lowered, Refusal, exact_quotient, integers, product};
+use crate::extents::Window;
 use crate::graph::{TensorId, Value};
 use crate::library::assembly::Assembly;
 
@@ -108,14 +109,9 @@ impl Adaptive {
 
     /// Windows of one size side by side, if the extents are multiples of those of the result.
     fn even(&self) -> Option<Vec<Window>> {
-        let window = |(from, to): (&i64, &i64)| exact_quotient(*from, *to).map(side_by_side);
+        let window = |(from, to): (&i64, &i64)| exact_quotient(*from, *to).map(Window::side_by_side);
         self.from.iter().zip(&self.to).map(window).collect()
     }
-}
-
-/// A window whose stride is its size.
-fn side_by_side(size: i64) -> Window {
-    Window { size, stride: size, dilation: 1, padding: (0, 0) }
 }
 
 /// Adaptive pooling by means.
@@ -171,7 +167,7 @@ pub(super) fn adaptive_max(line: &mut Line) -> Lowered<Vec<TensorId>> {
         if places.len() as i64 != *from || exact_quotient(*from, *to).is_none() {
             x = line.taken_at(x, places.clone(), axis)?;
         }
-        windows.push(side_by_side(size));
+        windows.push(Window::side_by_side(size));
         all.push((*from, places));
     }
     if !placed {

@@ -1,6 +1,6 @@
 //! Items of images at places between them: sums of the items near by, whose rows are taken from a table of all of them.
 
-use super::{Line, Lowered, Refusal, extent_of, integers, product};
+use super::{Line, Lowered, Refusal, extent_of, integers, product, windows};
 use crate::dictionary::CUBIC_SLOPE;
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
@@ -287,18 +287,18 @@ pub(super) fn deformed(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let mask = line.key_of(&["mask", "input2"]);
     let mask = if line.has_tensor(mask) { Some(line.tensor(mask)?) } else { None };
     let weight = line.data("weight")?;
-    let (windows, groups) = super::windows::filter(line, weight, "in_channels", "out_channels")?;
+    let (of, groups) = windows::filter(line, weight, "in_channels", "out_channels")?;
     let (extents, shifts, filter) = (line.extents(x)?, line.extents(offset)?, line.extents(weight)?);
     let (&[batch, channels, height, width], &[_, count, rows, columns], &[outputs, per_group, ..]) =
         (&extents[..], &shifts[..], &filter[..])
     else {
         return Err(Refusal::UNFIT);
     };
-    let &[down, along] = &windows[..] else { return Err(Refusal::UNFIT) };
+    let [down, along] = &of[..] else { return Err(Refusal::UNFIT) };
     let size = product(&[down.size, along.size])?;
     let shifted = super::exact_quotient(count, product(&[size, 2])?).filter(|groups| *groups > 0);
     let shifted = shifted.ok_or(Refusal::UNFIT)?;
-    if down.count(height) != Some(rows) || along.count(width) != Some(columns) {
+    if windows::places(down, height) != Some(rows) || windows::places(along, width) != Some(columns) {
         return Err(Refusal::UNFIT);
     }
     let table = PlaceTable::new(line, x, shifted)?;
@@ -325,7 +325,7 @@ pub(super) fn deformed(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let items = line.transposed(items, &[0, 1, 5, 2, 3, 4])?;
     let items = line.reshaped(items, &[batch, product(&[channels, size])?, rows, columns])?;
     let weight = line.reshaped(weight, &[outputs, product(&[per_group, size])?, 1, 1])?;
-    super::windows::plain_conv(line, items, weight, groups).map(|y| vec![y])
+    windows::plain_conv(line, items, weight, groups).map(|y| vec![y])
 }
 
 /// `torchvision.ops.RoIAlign`: the means of items at places within boxes, which have an image and four coordinates.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::resample::{CIRCULAR, circular};
 use super::{Line, Lowered, Refusal, integers, pools, product};
+use crate::extents::{End, Window};
 use crate::graph::{TensorId, Value};
 
 /// Pairs of integers as an attribute.
@@ -14,55 +15,9 @@ pub(crate) fn pairs(items: impl IntoIterator<Item = (i64, i64)>) -> Value {
 /// The refusal of numbers that have more than 63 bits.
 pub(super) const LARGE: Refusal = Refusal::Because(Cow::Borrowed("the settings of its window are too large"));
 
-/// A window along one axis.
-#[derive(Clone, Copy)]
-pub(crate) struct Window {
-    pub(crate) size: i64,
-    pub(crate) stride: i64,
-    pub(crate) dilation: i64,
-    pub(crate) padding: (i64, i64),
-}
-
-impl Window {
-    /// The number of items from its first to its last one, less 1; none if it has more than 63 bits, as below.
-    pub(crate) fn span(&self) -> Option<i64> {
-        self.size.checked_sub(1)?.checked_mul(self.dilation)
-    }
-
-    /// The padding for a result of the same extent.
-    fn same(&self) -> Option<(i64, i64)> {
-        let all = self.span()?;
-        Some((all / 2, all.checked_sub(all / 2)?))
-    }
-
-    /// Increases the padding at the end, so that a last incomplete window that begins within the items is included.
-    fn round_up(&mut self, extent: i64) -> Option<()> {
-        let (before, after) = self.padding;
-        let end = extent.checked_add(before)?;
-        // The last place at which a whole window fits, if it is not negative.
-        let last = end.checked_add(after)?.checked_sub(self.span()?)?.checked_sub(1)?;
-        let rest = last.checked_rem_euclid(self.stride)?;
-        let more = self.stride.checked_sub(rest)?;
-        // A window that begins after the items, in the padding, is not included.
-        if last >= 0 && rest != 0 && last.checked_add(more).is_some_and(|begin| begin < end) {
-            self.padding.1 = after.checked_add(more)?;
-        }
-        Some(())
-    }
-
-    /// The number of windows over an axis.
-    pub(super) fn count(&self, extent: i64) -> Option<i64> {
-        let all = extent.checked_add(self.padding.0)?.checked_add(self.padding.1)?;
-        let last = all.checked_sub(self.span()?)?.checked_sub(1)?;
-        if last < 0 { None } else { last.checked_div(self.stride)?.checked_add(1) }
-    }
-
-    /// The extent of the result of a transposed operation with `output_padding`, which reduces the padding at the end.
-    fn spread(&mut self, extent: i64, output_padding: i64) -> Option<i64> {
-        self.padding.1 = self.padding.1.checked_sub(output_padding)?;
-        let begin = extent.checked_sub(1)?.checked_mul(self.stride)?.checked_sub(self.padding.0)?;
-        begin.checked_add(self.span()?)?.checked_add(1)?.checked_sub(self.padding.1)
-    }
+/// The number of windows over an axis; none if there is none.
+pub(super) fn places(window: &Window, extent: i64) -> Option<i64> {
+    window.places(&extent).filter(|places| *places > 0)
 }
 
 /// Windows of a size, and of a stride unless that is a setting.
@@ -71,13 +26,14 @@ pub(super) fn windows(line: &Line, size: &[i64], stride: Option<Vec<i64>>) -> Lo
     let dilation = line.per_axis("dilation", count, 1, Some(1))?;
     let stride = stride.map_or_else(|| line.per_axis("stride", count, 1, Some(1)), Ok)?;
     let is_word = line.is_word("padding");
-    let same = is_word && line.choice("padding", &[("same", true), ("valid", false)], None)?;
+    let same_extent = is_word && line.choice("padding", &[("same", true), ("valid", false)], None)?;
     let padding = if is_word { vec![0; count] } else { line.per_axis("padding", count, 0, Some(0))? };
     let settings = size.iter().zip(stride).zip(dilation).zip(padding);
     let windows = settings.map(|(((size, stride), dilation), padding)| {
         let plain = Window { size: *size, stride, dilation, padding: (padding, padding) };
-        let padding = if same { plain.same().ok_or(LARGE)? } else { plain.padding };
-        Ok(Window { padding, ..plain })
+        // The result has the same extent, whatever that is.
+        let same = || Window { stride: 1, ..plain }.automatic(End::After, 1, 0).ok_or(LARGE);
+        Ok(if same_extent { plain.padded(same()?.padding) } else { plain })
     });
     windows.collect()
 }
@@ -145,7 +101,8 @@ pub(super) fn deconv(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let more = line.per_axis("output_padding", windows.len(), 0, Some(0))?;
     let mut output = vec![*batch, channels.checked_mul(groups).ok_or(LARGE)?];
     for ((window, extent), more) in windows.iter_mut().zip(inner).zip(more) {
-        output.push(window.spread(*extent, more).ok_or(LARGE)?);
+        window.padding.1 = window.padding.1.checked_sub(more).ok_or(LARGE)?;
+        output.push(window.extent(extent).ok_or(LARGE)?);
     }
     let bias = bias(line)?;
     let arguments = vec![
@@ -209,7 +166,7 @@ pub(super) fn pooling(line: &Line) -> Lowered<Pooling> {
     let mut widened = windows.clone();
     if line.flag("ceil_mode")? {
         for (window, extent) in widened.iter_mut().zip(extents.iter().skip(outer)) {
-            window.round_up(*extent).ok_or(LARGE)?;
+            *window = window.rounded_up(*extent).ok_or(LARGE)?;
         }
     }
     Ok(Pooling { x, windows, widened })
@@ -264,8 +221,8 @@ pub(super) fn avg_pool(line: &mut Line) -> Lowered<Vec<TensorId>> {
     }
     let excess = |(plain, wide): (&Window, &Window)| wide.padding.1.checked_sub(plain.padding.1);
     let excess = of.windows.iter().zip(&of.widened).map(excess).collect::<Option<Vec<i64>>>().ok_or(LARGE)?;
-    if excess.iter().all(|more| *more == 0) {
-        return pooled(line, "avg_pool", of.x, "constant", &of.windows).map(|y| vec![y]);
+    if excess.iter().all(|more| *more <= 0) {
+        return pooled(line, "avg_pool", of.x, "constant", &of.widened).map(|y| vec![y]);
     }
     let padded = padded(line, of.x, &of.windows)?;
     let bare: Vec<Window> =

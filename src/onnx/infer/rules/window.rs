@@ -1,33 +1,21 @@
 //! Convolutions and pooling: operators that move a window over the spatial axes.
 
 use super::source::natural;
+use crate::extents::Window;
 use crate::graph::dims::Dim;
 use crate::onnx::infer::InferCall;
+use crate::onnx::operators::AutoPad;
 
-/// The attributes of a window.
-struct Window {
-    kernel: Vec<Dim>,
-    strides: Vec<i64>,
-    dilations: Vec<i64>,
-    /// The padding before and after each axis.
-    pads: Vec<(i64, i64)>,
+/// The windows of a node over the spatial axes.
+struct NodeWindows {
+    axes: Vec<Window<Dim>>,
     auto_pad: AutoPad,
     ceil: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum AutoPad {
-    /// The padding is given.
-    None,
-    /// As much as the result needs to have the extent divided by the stride.
-    Same,
-    /// No padding.
-    Valid,
-}
-
-impl Window {
-    /// The window of a node over so many spatial axes.
-    fn of(call: &InferCall, axes: usize, kernel: Vec<Dim>) -> Option<Window> {
+impl NodeWindows {
+    /// The windows of a node over so many spatial axes.
+    fn of(call: &InferCall, axes: usize, kernel: Vec<Dim>) -> Option<Self> {
         let list = |name: &str| match call.ints(name) {
             Some(values) if values.len() == axes => Some(values),
             Some(values) if !values.is_empty() => None,
@@ -37,65 +25,46 @@ impl Window {
         if strides.iter().chain(&dilations).any(|value| *value < 1) || kernel.len() != axes {
             return None;
         }
-        let auto_pad = match call.text("auto_pad").as_deref() {
-            None | Some("NOTSET" | "") => AutoPad::None,
-            Some("VALID") => AutoPad::Valid,
-            Some(_) => AutoPad::Same,
-        };
-        let pads = match call.ints("pads").filter(|pads| !pads.is_empty() && auto_pad == AutoPad::None) {
-            Some(pads) if pads.len() == axes.checked_mul(2)? => {
-                let (before, after) = pads.split_at(axes);
-                before.iter().copied().zip(after.iter().copied()).collect()
-            }
+        let auto_pad = call.text("auto_pad").map_or(Some(AutoPad::Given), |name| AutoPad::named(&name))?;
+        let pads = match call.ints("pads").filter(|pads| !pads.is_empty() && auto_pad == AutoPad::Given) {
+            Some(pads) if pads.len() == axes.checked_mul(2)? => pads,
             Some(_) => return None,
-            None => vec![(0, 0); axes],
+            None => vec![0; axes.checked_mul(2)?],
         };
-        Some(Window { kernel, strides, dilations, pads, auto_pad, ceil: call.int_or("ceil_mode", 0) != 0 })
-    }
-
-    /// The extent that the window covers.
-    fn covered(&self, axis: usize) -> Dim {
-        let gaps = self.kernel[axis].clone().minus(Dim::Int(1));
-        gaps.times(Dim::Int(self.dilations[axis])).plus(Dim::Int(1))
+        let window = |(i, size): (usize, Dim)| Window {
+            size,
+            stride: Dim::Int(strides[i]),
+            dilation: Dim::Int(dilations[i]),
+            padding: (Dim::Int(pads[i]), Dim::Int(pads[axes + i])),
+        };
+        let axes = kernel.into_iter().enumerate().map(window).collect();
+        Some(NodeWindows { axes, auto_pad, ceil: call.int_or("ceil_mode", 0) != 0 })
     }
 
     /// The number of places of the window.
     fn places(&self, axis: usize, extent: &Dim) -> Dim {
-        let stride = Dim::Int(self.strides[axis]);
-        if self.auto_pad == AutoPad::Same {
-            return extent.clone().over_up(stride);
-        }
-        let (before, after) = self.pads[axis];
-        let padded = extent.clone().plus(Dim::Int(before)).plus(Dim::Int(after));
-        let span = padded.minus(self.covered(axis));
-        // Programs do not agree on the extent where the window is larger: one place or none.
-        if span.known().is_some_and(|span| span < 0) {
-            return Dim::Unknown;
-        }
-        if !self.ceil {
-            return span.over(stride).plus(Dim::Int(1));
-        }
-        let places = span.over_up(stride.clone()).plus(Dim::Int(1));
-        // The last window starts before the padding at the end. It always does if it cannot reach further.
-        let reach = after.checked_add(self.strides[axis]);
-        if reach.is_some_and(|reach| self.covered(axis).is_at_least(reach)) {
-            return places;
-        }
-        let starts = extent.clone().plus(Dim::Int(before)).over_up(stride);
-        places.min(starts)
+        let window = &self.axes[axis];
+        let places = match self.auto_pad {
+            AutoPad::Same(_) => window.strides(extent),
+            // Programs do not agree on the extent where the window is larger: one place or none.
+            _ if window.room(extent).and_then(|room| room.known()).is_some_and(|room| room < 0) => None,
+            _ if self.ceil => window.places_up(extent),
+            _ => window.places(extent),
+        };
+        places.into()
     }
 
     /// The extent of which a window makes so many places: transposed convolutions.
     fn transposed(&self, axis: usize, extent: &Dim, extra: i64) -> Dim {
-        let stride = Dim::Int(self.strides[axis]);
-        if self.auto_pad == AutoPad::Same {
+        let window = self.axes[axis].clone();
+        let (before, after) = window.padding.clone();
+        let window = window.padded((before, after.minus(Dim::Int(extra))));
+        if let AutoPad::Same(_) = self.auto_pad {
             // Where a stride leaves a gap, the padding would be negative: programs disagree on the extent.
-            let padding = self.covered(axis).plus(Dim::Int(extra)).minus(stride.clone());
-            return if padding.is_at_least(0) { extent.clone().times(stride) } else { Dim::Unknown };
+            let gap = Dim::from(window.extent(&Dim::Int(1))).minus(window.stride.clone());
+            return if gap.is_at_least(0) { extent.clone().times(window.stride) } else { Dim::Unknown };
         }
-        let (before, after) = self.pads[axis];
-        let starts = extent.clone().minus(Dim::Int(1)).times(stride);
-        starts.plus(self.covered(axis)).plus(Dim::Int(extra)).minus(Dim::Int(before)).minus(Dim::Int(after))
+        window.extent(extent).into()
     }
 }
 
@@ -112,7 +81,7 @@ fn convolved(call: &InferCall, weights: usize) -> Option<Vec<Dim>> {
     let rank = call.rank(0).or_else(|| call.rank(weights))?;
     let mut shape = vec![call.extent(0, 0), call.extent(weights, 0)];
     let axes = rank.checked_sub(2)?;
-    match kernel(call, Some(weights)).and_then(|kernel| Window::of(call, axes, kernel)) {
+    match kernel(call, Some(weights)).and_then(|kernel| NodeWindows::of(call, axes, kernel)) {
         Some(window) => shape.extend((0..axes).map(|axis| window.places(axis, &call.extent(0, axis + 2)))),
         None => shape.resize(rank, Dim::Unknown),
     }
@@ -143,7 +112,7 @@ pub(crate) fn conv_transpose(call: &mut InferCall) -> Option<()> {
         // Some models give the batch and the channels as well.
         let spatial = given.get(given.len().checked_sub(axes)?..)?;
         shape.extend(spatial.iter().map(|extent| Dim::Int(*extent)));
-    } else if let Some(window) = kernel(call, Some(1)).and_then(|kernel| Window::of(call, axes, kernel)) {
+    } else if let Some(window) = kernel(call, Some(1)).and_then(|kernel| NodeWindows::of(call, axes, kernel)) {
         let extra = call.ints("output_padding").unwrap_or_default();
         let extent =
             |axis: usize| window.transposed(axis, &call.extent(0, axis + 2), extra.get(axis).copied().unwrap_or(0));
@@ -159,7 +128,7 @@ pub(crate) fn conv_transpose(call: &mut InferCall) -> Option<()> {
 pub(crate) fn pool(call: &mut InferCall) -> Option<()> {
     let rank = call.rank(0)?;
     let axes = rank.checked_sub(2)?;
-    let window = Window::of(call, axes, kernel(call, None)?)?;
+    let window = NodeWindows::of(call, axes, kernel(call, None)?)?;
     let mut shape = vec![call.extent(0, 0), call.extent(0, 1)];
     shape.extend((0..axes).map(|axis| window.places(axis, &call.extent(0, axis + 2))));
     call.give(1, shape.clone());
@@ -179,7 +148,7 @@ pub(crate) fn unpool(call: &mut InferCall) -> Option<()> {
         call.give(0, shape);
         return Some(());
     }
-    let window = Window::of(call, axes, kernel(call, None)?)?;
+    let window = NodeWindows::of(call, axes, kernel(call, None)?)?;
     let mut shape = vec![call.extent(0, 0), call.extent(0, 1)];
     shape.extend((0..axes).map(|axis| window.transposed(axis, &call.extent(0, axis + 2), 0)));
     call.give(0, shape);

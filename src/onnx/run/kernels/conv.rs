@@ -2,7 +2,7 @@
 
 use super::quantize::{Quantization, rescaled};
 use super::reals::{Reals, naturals, planes, saturated};
-use super::windows::KernelWindows;
+use super::windows::{volume, windows};
 use crate::eval::EvalError;
 use crate::eval::kernels::Correlation;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
@@ -21,9 +21,9 @@ fn convolution(call: &NodeCall, x: &[usize], w: &[usize]) -> Result<Correlation,
     if groups == 0 || stated || outputs % groups != 0 || inner.checked_mul(groups) != Some(inputs) {
         return Err(misfit());
     }
-    let windows = KernelWindows::read(call, space, size)?;
-    windows.volume(call)?;
-    Ok(Correlation { axes: windows.axes, batch, groups, channels: [inner, outputs / groups] })
+    let axes = windows(call, space, size)?.axes;
+    volume(call, &axes)?;
+    Ok(Correlation { axes, batch, groups, channels: [inner, outputs / groups] })
 }
 
 /// The shape of the result of a convolution.

@@ -2,15 +2,16 @@
 
 use super::conv::biased;
 use super::reals::{Reals, naturals, planes, sizes};
-use super::windows::{KernelWindows, Padding, Steps};
+use super::windows::{WindowSettings, volume, windows};
 use crate::eval::EvalError;
-use crate::eval::kernels::{Columns, Correlation, WindowAxis};
+use crate::eval::kernels::{Columns, Correlation, SlidingWindow};
+use crate::onnx::operators::AutoPad;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 
 /// The windows over the result of a transposed convolution, whose positions are the items of the input.
-fn transposed(call: &NodeCall, space: &[usize], size: &[usize]) -> Result<KernelWindows, EvalError> {
+fn transposed(call: &NodeCall, space: &[usize], size: &[usize]) -> Result<Vec<SlidingWindow>, EvalError> {
     let rank = space.len();
-    let steps = Steps::read(call, rank)?;
+    let settings = WindowSettings::read(call, rank)?;
     let listed = |name: &str| match naturals(call, name)? {
         Some(items) if items.len() > rank => Ok(Some(items[items.len() - rank..].to_vec())),
         Some(items) if items.is_empty() => Ok(None),
@@ -19,31 +20,28 @@ fn transposed(call: &NodeCall, space: &[usize], size: &[usize]) -> Result<Kernel
     };
     let (more, stated) = (listed("output_padding")?.unwrap_or_else(|| vec![0; rank]), listed("output_shape")?);
     let axis = |i: usize| {
-        let (stride, dilation) = (steps.strides[i], steps.dilations[i]);
-        let int = |n: usize| i64::try_from(n).ok();
-        let covered = int(size[i].checked_sub(1)?.checked_mul(dilation)?.checked_add(1)?)?;
-        let all = int(space[i])?.checked_sub(1)?.checked_mul(int(stride)?)?.checked_add(int(more[i])?)?;
-        let all = all.checked_add(covered)?;
-        let wanted = match (&stated, steps.padding) {
-            (Some(stated), _) => Some(stated[i]),
-            (None, Padding::Upper | Padding::Lower) => Some(space[i].checked_mul(stride)?),
+        let window = settings.window(i, size[i])?;
+        let (places, more) = (i64::try_from(space[i]).ok()?, i64::try_from(more[i]).ok()?);
+        let wanted = match (&stated, settings.auto_pad) {
+            (Some(stated), _) => Some(i64::try_from(stated[i]).ok()?),
+            (None, AutoPad::Same(_)) => Some(places.checked_mul(window.stride)?),
             _ => None,
         };
-        let (output, (before, after)) = match wanted {
-            Some(wanted) => (wanted, steps.padding.split(all.checked_sub(int(wanted)?)?.max(0))),
-            None if steps.padding == Padding::Valid => (usize::try_from(all).ok()?, (0, 0)),
-            None => {
-                let (before, after) = steps.pads[i];
-                (usize::try_from(all.checked_sub(before)?.checked_sub(after)?).ok()?, (before, after))
+        let (window, extent) = match wanted {
+            Some(wanted) => {
+                let all = window.padded((0, 0)).extent(&places)?.checked_add(more)?;
+                let total = all.checked_sub(wanted)?.max(0);
+                (window.padded(settings.auto_pad.larger().halves(total)), wanted)
             }
+            None => (window, window.extent(&places)?.checked_add(more)?),
         };
-        Some(WindowAxis { input: output, output: space[i], size: size[i], stride, dilation, before, after })
+        SlidingWindow::new(window, usize::try_from(extent).ok()?, space[i])
     };
     let misfit = || call.misfit(format!("a window {size:?} does not fit the extents {space:?}"));
     if size.len() != rank || rank == 0 {
         return Err(misfit());
     }
-    Ok(KernelWindows { axes: (0..rank).map(|i| axis(i).ok_or_else(misfit)).collect::<Result<_, _>>()? })
+    (0..rank).map(|i| axis(i).ok_or_else(misfit)).collect()
 }
 
 /// `ConvTranspose`.
@@ -55,12 +53,12 @@ pub(in crate::onnx) fn conv_transpose(call: &NodeCall) -> KernelResult {
     if groups == 0 || inputs != outer || inputs % groups != 0 {
         return Err(misfit());
     }
-    let windows = transposed(call, space, size)?;
-    windows.volume(call)?;
+    let axes = transposed(call, space, size)?;
+    volume(call, &axes)?;
     let channels = outputs.checked_mul(groups).ok_or_else(misfit)?;
-    let extents = windows.axes.iter().map(|axis| axis.input);
+    let extents = axes.iter().map(|axis| axis.input);
     let shape: Vec<usize> = [batch, channels].into_iter().chain(extents).collect();
-    let correlation = Correlation { axes: windows.axes, batch, groups, channels: [inputs / groups, outputs] };
+    let correlation = Correlation { axes, batch, groups, channels: [inputs / groups, outputs] };
     let mut result = correlation.transposed(call.budget, &x.items, &w.items)?;
     biased(call, &mut result, &shape, Reals::optional(call, 2)?)?;
     one(call.rounded(x.dtype, &shape, result)?)
@@ -70,8 +68,8 @@ pub(in crate::onnx) fn conv_transpose(call: &NodeCall) -> KernelResult {
 pub(in crate::onnx) fn col2im(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?.ranked(call, 3)?;
     let (image, block) = (sizes(call, &call.list(1)?)?, sizes(call, &call.list(2)?)?);
-    let windows = KernelWindows::read(call, &image, &block)?;
-    let volume = windows.volume(call)?;
+    let windows = windows(call, &image, &block)?;
+    let volume = volume(call, &windows.axes)?;
     let columns = Columns::new(&windows.axes).ok_or_else(|| call.misfit("there are no axes"))?;
     let positions = call.budget.room(&windows.output())?;
     let (batch, depth) = (x.shape[0], x.shape[1]);

@@ -2,8 +2,8 @@
 
 use super::conv::biased;
 use super::reals::{Reals, planes};
-use super::windows::KernelWindows;
-use crate::eval::kernels::multiplied;
+use super::windows::{volume, windows};
+use crate::eval::kernels::{Windows, multiplied};
 use crate::eval::{EvalError, Taps, advance, interpolate, taps};
 use crate::graph::border::Border;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
@@ -39,8 +39,8 @@ pub(in crate::onnx) fn deform_conv(call: &NodeCall) -> KernelResult {
     if space.len() > 8 || outputs % groups != 0 || inner.checked_mul(groups) != Some(inputs) || inputs % shifted != 0 {
         return Err(misfit());
     }
-    let windows = KernelWindows::read(call, space, size)?;
-    let (volume, output) = (windows.volume(call)?, windows.output());
+    let windows = windows(call, space, size)?;
+    let (volume, output) = (volume(call, &windows.axes)?, windows.output());
     let positions = call.budget.room(&output)?;
     let rows = shifted.checked_mul(volume).ok_or_else(misfit)?;
     let shape_of = |rows: usize| [batch, rows].into_iter().chain(output.iter().copied()).collect::<Vec<_>>();
@@ -69,14 +69,14 @@ fn sampled(
     call: &NodeCall,
     x: &Reals,
     (batch, channels): (usize, usize),
-    windows: &KernelWindows,
+    windows: &Windows,
     shifts: &Shifts,
 ) -> Result<Vec<f64>, EvalError> {
     let (volume, positions) = (shifts.volume, shifts.positions);
     let mut matrix = vec![0.0; call.budget.room(&[channels, volume, positions])?];
     call.budget.product(matrix.len(), 1 << windows.axes.len().min(20))?;
     let extents: Vec<usize> = windows.axes.iter().map(|axis| axis.input).collect();
-    let sizes: Vec<usize> = windows.axes.iter().map(|axis| axis.size).collect();
+    let sizes: Vec<usize> = windows.axes.iter().map(|axis| axis.size()).collect();
     let (plane, output) = (extents.iter().product::<usize>(), windows.output());
     let each = channels / shifts.groups;
     let (mut item, mut places) = (vec![0; sizes.len()], vec![0.0; sizes.len()]);
@@ -85,7 +85,7 @@ fn sampled(
         for at in 0..positions {
             for group in 0..shifts.groups {
                 for (i, axis) in windows.axes.iter().enumerate() {
-                    places[i] = (position[i] * axis.stride + item[i] * axis.dilation) as f64 - axis.before as f64;
+                    places[i] = axis.covered(position[i], item[i]) as f64;
                 }
                 let factor = shifts.at(batch, group, (k, at), &mut places);
                 let along = |(place, extent): (&f64, &usize)| taps(*place, *extent, Border::Constant(()));

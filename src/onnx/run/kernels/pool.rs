@@ -2,8 +2,9 @@
 
 use super::conv::each_channel;
 use super::reals::{Reals, naturals, planes, saturated, sizes};
-use super::windows::{KernelWindows, Steps};
+use super::windows::{WindowSettings, of_pool};
 use crate::eval::EvalError;
+use crate::eval::kernels::{PlaneWindow, Windows, pooled};
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::kernels::sum;
 use crate::tensor::{Data, Tensor};
@@ -11,10 +12,8 @@ use crate::tensor::{Data, Tensor};
 /// An input with the windows over it.
 struct PoolCall<'c> {
     x: Reals<'c>,
-    windows: KernelWindows,
+    windows: Windows,
     shape: Vec<usize>,
-    plane: usize,
-    space: usize,
 }
 
 impl<'c> PoolCall<'c> {
@@ -22,43 +21,24 @@ impl<'c> PoolCall<'c> {
         let x = Reals::of(call, 0)?;
         let (batch, channels, space) = planes(call, x.shape)?;
         let size = naturals(call, "kernel_shape")?.ok_or_else(|| call.refused("there is no `kernel_shape`"))?;
-        let windows = KernelWindows::of_pool(call, space, &size)?;
-        let output = windows.output();
-        let shape: Vec<usize> = [batch, channels].into_iter().chain(output.iter().copied()).collect();
-        let (plane, space) = (space.iter().product(), call.budget.room(&output)?);
-        call.budget.product(call.budget.room(&shape)?, windows.volume(call)?)?;
-        Ok(PoolCall { x, windows, shape, plane, space })
+        let windows = of_pool(call, space, &size)?;
+        let shape = [batch, channels].into_iter().chain(windows.output()).collect();
+        Ok(PoolCall { x, windows, shape })
     }
 
-    /// Computes each item of the result from the plane, the index of the position and the items of the window.
-    fn each(
-        &self,
-        call: &NodeCall,
-        f: impl Fn(&[f64], &[usize], &[(usize, usize)]) -> f64,
-    ) -> Result<Vec<f64>, EvalError> {
-        let mut result = vec![0.0; call.budget.room(&self.shape)?];
-        self.windows.each(call, |position, index, taps| {
-            for i in 0..self.shape[0] * self.shape[1] {
-                let plane = &self.x.items[i * self.plane..][..self.plane];
-                result[i * self.space + position] = f(plane, index, taps);
-            }
-            Ok(())
-        })?;
-        Ok(result)
+    /// Computes each item of the result.
+    fn each<T: Clone>(&self, call: &NodeCall, empty: T, f: impl Fn(&PlaneWindow) -> T) -> Result<Vec<T>, EvalError> {
+        pooled(call.budget, &self.windows, &self.x.items, (self.shape[0] * self.shape[1], empty), f)
     }
-}
 
-/// The place of the greatest item; the first of equal ones, or of those that are not numbers.
-fn greatest(plane: &[f64], taps: &[(usize, usize)]) -> Option<usize> {
-    let better = |best: usize, place: usize| {
-        let (a, b) = (plane[best], plane[place]);
-        if b > a || b.is_nan() && !a.is_nan() { place } else { best }
-    };
-    taps.iter().map(|tap| tap.1).reduce(better)
+    /// The result, which has the type of the input.
+    fn result(&self, call: &NodeCall, f: impl Fn(&PlaneWindow) -> f64) -> KernelResult {
+        one(call.rounded(self.x.dtype, &self.shape, self.each(call, 0.0, f)?)?)
+    }
 }
 
 /// The index of a place in an order in which the first axis varies fastest.
-fn by_columns(windows: &KernelWindows, place: usize) -> usize {
+fn by_columns(windows: &Windows, place: usize) -> usize {
     let mut rest = place;
     let mut along: Vec<usize> = Vec::new();
     for axis in windows.axes.iter().rev() {
@@ -71,24 +51,17 @@ fn by_columns(windows: &KernelWindows, place: usize) -> usize {
 /// `MaxPool`, with the indices of the items that it selects.
 pub(in crate::onnx) fn max_pool(call: &NodeCall) -> KernelResult {
     let pool = PoolCall::read(call)?;
-    let places = pool.each(call, |plane, _, taps| greatest(plane, taps).map_or(-1.0, |place| place as f64))?;
     let columns = call.flag("storage_order", false)?;
-    let (mut items, mut indices) = (Vec::with_capacity(places.len()), Vec::with_capacity(places.len()));
-    for (i, place) in places.iter().enumerate() {
-        let first = i / pool.space.max(1) * pool.plane;
-        match *place {
-            ..0.0 => {
-                items.push(saturated(pool.x.dtype, f64::NEG_INFINITY));
-                indices.push(-1);
-            }
-            place => {
-                let place = place as usize;
-                items.push(pool.x.items[first + place]);
-                let place = if columns { by_columns(&pool.windows, place) } else { place };
-                indices.push((first + place) as i64);
-            }
+    let none = (saturated(pool.x.dtype, f64::NEG_INFINITY), -1);
+    let found = pool.each(call, none, |window| match window.greatest(None) {
+        Some((_, Some(place))) => {
+            let item = pool.x.items[window.start + place];
+            let place = if columns { by_columns(&pool.windows, place) } else { place };
+            (item, (window.start + place) as i64)
         }
-    }
+        _ => none,
+    })?;
+    let (items, indices): (Vec<f64>, Vec<i64>) = found.into_iter().unzip();
     let greatest = call.rounded(pool.x.dtype, &pool.shape, items)?;
     if call.results() < 2 {
         return one(greatest);
@@ -100,16 +73,11 @@ pub(in crate::onnx) fn max_pool(call: &NodeCall) -> KernelResult {
 pub(in crate::onnx) fn average_pool(call: &NodeCall) -> KernelResult {
     let pool = PoolCall::read(call)?;
     let with_padding = call.flag("count_include_pad", false)?;
-    let result = pool.each(call, |plane, index, taps| {
-        let count = match with_padding {
-            true => pool.windows.axes.iter().zip(index).map(|(axis, &at)| axis.padded(at)).product(),
-            false => taps.len(),
-        };
-        let items = sum(taps.iter().map(|tap| plane[tap.1]));
-        // Padding that counts adds zeros, after which no sum is -0.
-        (if taps.len() < count { items + 0.0 } else { items }) / count as f64
-    })?;
-    one(call.rounded(pool.x.dtype, &pool.shape, result)?)
+    pool.result(call, |window| {
+        let padded = || pool.windows.axes.iter().zip(window.index).map(|(axis, &at)| axis.padded(at)).product();
+        let count = if with_padding { padded() } else { window.count() };
+        window.sum(count) / count as f64
+    })
 }
 
 /// The exponent of a norm, which the first version has as a float.
@@ -125,8 +93,7 @@ fn norm(items: impl Iterator<Item = f64>, p: f64) -> f64 {
 /// `LpPool`.
 pub(in crate::onnx) fn lp_pool(call: &NodeCall) -> KernelResult {
     let (pool, p) = (PoolCall::read(call)?, exponent(call)?);
-    let result = pool.each(call, |plane, _, taps| norm(taps.iter().map(|tap| plane[tap.1]), p))?;
-    one(call.rounded(pool.x.dtype, &pool.shape, result)?)
+    pool.result(call, |window| norm(window.items(), p))
 }
 
 /// Reduces each plane to one item.
@@ -164,14 +131,14 @@ pub(in crate::onnx) fn max_unpool(call: &NodeCall) -> KernelResult {
     let (x, indices) = (call.tensor(0)?, call.list(1)?);
     let (batch, channels, space) = planes(call, x.shape())?;
     let size = naturals(call, "kernel_shape")?.ok_or_else(|| call.refused("there is no `kernel_shape`"))?;
-    let steps = Steps::read(call, space.len())?;
+    let settings = WindowSettings::read(call, space.len())?;
     let misfit = || call.misfit(format!("a window {size:?} does not fit the operand of shape {:?}", x.shape()));
     if size.len() != space.len() || indices.len() != x.len() {
         return Err(misfit());
     }
     let extent = |i: usize| {
-        let all = i64::try_from(space[i].checked_sub(1)?.checked_mul(steps.strides[i])?.checked_add(size[i])?).ok()?;
-        usize::try_from(all.checked_sub(steps.pads[i].0)?.checked_sub(steps.pads[i].1)?).ok()
+        let window = settings.window(i, size[i])?;
+        usize::try_from(window.extent(&i64::try_from(space[i]).ok()?)?).ok()
     };
     let extents = (0..size.len()).map(|i| extent(i).ok_or_else(misfit)).collect::<Result<Vec<_>, _>>()?;
     let inferred: Vec<usize> = [batch, channels].into_iter().chain(extents).collect();

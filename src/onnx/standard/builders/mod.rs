@@ -7,6 +7,7 @@ pub(super) mod comparisons;
 pub(super) mod layouts;
 pub(super) mod linear;
 pub(super) mod losses;
+pub(super) mod microsoft;
 pub(super) mod normalizations;
 pub(super) mod recurrent;
 pub(super) mod reductions;

@@ -157,8 +157,8 @@ pub(in crate::onnx::to_nnef) fn modulo(line: &mut NodeLine) -> NodeResults {
         (true, true) => formula(line, "sub(@0,mul(@1,div(@0,@1)))"),
         (true, false) => formula(
             line,
-            "select(lt(mul(sub(@0,mul(@1,div(@0,@1))),@1),0),add(sub(@0,mul(@1,div(@0,@1))),@1),\
-             sub(@0,mul(@1,div(@0,@1))))",
+            "select(or(and(lt(sub(@0,mul(@1,div(@0,@1))),0),lt(0,@1)),and(lt(0,sub(@0,mul(@1,div(@0,@1)))),lt(@1,0))),\
+             add(sub(@0,mul(@1,div(@0,@1))),@1),sub(@0,mul(@1,div(@0,@1))))",
         ),
         (false, true) => formula(line, "fmod(@0,@1)"),
         (false, false) => formula(line, "remainder(@0,@1)"),

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::quantization::rounded;
 use super::selection::taken;
 use crate::graph::Value;
 use crate::onnx::model::{AttributeValue, NodeProto};
@@ -10,7 +11,7 @@ use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, counts};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::onnx::to_nnef::shape::{each_axis, for_axes};
-use crate::tensor::{Data, Tensor};
+use crate::tensor::{DType, Data, Tensor};
 
 /// How an axis is resampled: by a factor, or to an extent.
 #[derive(Clone, Copy)]
@@ -107,10 +108,18 @@ pub(in crate::onnx::to_nnef) fn resize(line: &mut NodeLine) -> NodeResults {
             Some(Target::Factor(_)) => false,
         };
         if let Some(target) = target.filter(|_| !same) {
-            x = along(line, x, axis, &weights(line, extent, target)?)?;
+            let weights = weights(line, extent, target)?;
+            if x.dtype.is_integer() && single(&weights).is_none() {
+                x = line.emit.cast(x, DType::Float32)?;
+            }
+            x = along(line, x, axis, &weights)?;
         }
     }
-    if x == before { Ok(vec![NnefOutcome::Operand(0)]) } else { one(x) }
+    match () {
+        () if x == before => Ok(vec![NnefOutcome::Operand(0)]),
+        () if x.dtype == before.dtype => one(x),
+        () => rounded(line, x, None, before.dtype),
+    }
 }
 
 /// Resamples along an axis.

@@ -1,6 +1,8 @@
 //! Convolutions and pooling.
 
+use crate::extents::Window;
 use crate::graph::Value;
+use crate::onnx::operators::AutoPad;
 use crate::onnx::to_nnef::emit::{integers, pairs, text};
 use crate::onnx::to_nnef::formula::FormulaTerm;
 use crate::onnx::to_nnef::item::FlatTensor;
@@ -11,45 +13,6 @@ use crate::tensor::DType;
 
 /// The refusal of numbers that have more than 63 bits.
 const LARGE: NodeRefusal = NodeRefusal::because("the settings of its window are too large");
-
-/// A window along one axis.
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    size: i64,
-    stride: i64,
-    dilation: i64,
-    padding: (i64, i64),
-}
-
-impl Window {
-    /// The number of items from its first to its last one; none if it has more than 63 bits, as below.
-    fn span(self) -> Option<i64> {
-        self.size.checked_sub(1)?.checked_mul(self.dilation)?.checked_add(1)
-    }
-
-    /// The padding for as many windows as strides fit into the extent, with a least total.
-    fn same(self, extent: i64, upper: bool, least: i64) -> Option<(i64, i64)> {
-        let count = extent.checked_add(self.stride)?.checked_sub(1)?.checked_div(self.stride)?;
-        let covered = count.checked_sub(1)?.checked_mul(self.stride)?.checked_add(self.span()?)?;
-        let all = covered.checked_sub(extent)?.max(least);
-        let before = if upper { all / 2 } else { (all + 1) / 2 };
-        Some((before, all - before))
-    }
-
-    /// The number of items at the end that a last incomplete window needs, if it begins within the items.
-    fn excess(self, extent: i64) -> Option<i64> {
-        let (before, after) = self.padding;
-        let end = extent.checked_add(before)?;
-        let last = end.checked_add(after)?.checked_sub(self.span()?)?;
-        let rest = last.checked_rem_euclid(self.stride)?;
-        if rest == 0 {
-            return Some(0);
-        }
-        let more = self.stride.checked_sub(rest)?;
-        // A window that begins after the items, in the padding, is not there.
-        Some(if last.checked_add(more)? < end { more } else { 0 })
-    }
-}
 
 /// The windows of a node over axes with these extents.
 fn windows(line: &NodeLine, sizes: &[i64], extents: &[i64]) -> Lowered<Vec<Window>> {
@@ -67,24 +30,25 @@ fn windows_padded(line: &NodeLine, sizes: &[i64], extents: &[i64], least: i64) -
     };
     let (strides, dilations) = (per_axis("strides", 1, count)?, per_axis("dilations", 1, count)?);
     let pads = per_axis("pads", 0, 2 * count)?;
-    let auto = line.text("auto_pad", "NOTSET")?;
-    let mut windows = Vec::with_capacity(count);
-    for i in 0..count {
+    let auto_pad = auto_pad(line)?;
+    let window = |i: usize| {
         let window =
             Window { size: sizes[i], stride: strides[i], dilation: dilations[i], padding: (pads[i], pads[count + i]) };
         if window.stride < 1 || window.dilation < 1 || window.size < 1 {
             return Err(NodeRefusal::UNFIT);
         }
-        let padding = match auto.as_str() {
-            "NOTSET" | "" => window.padding,
-            "VALID" => (0, 0),
-            "SAME_UPPER" => window.same(extents[i], true, least).ok_or(LARGE)?,
-            "SAME_LOWER" => window.same(extents[i], false, least).ok_or(LARGE)?,
-            _ => return Err(NodeRefusal::because("its attribute `auto_pad` is not known")),
-        };
-        windows.push(Window { padding, ..window });
-    }
-    Ok(windows)
+        match auto_pad {
+            AutoPad::Given => Ok(window),
+            AutoPad::Valid => Ok(window.padded((0, 0))),
+            AutoPad::Same(larger) => window.automatic(larger, extents[i], least).ok_or(LARGE),
+        }
+    };
+    (0..count).map(window).collect()
+}
+
+fn auto_pad(line: &NodeLine) -> Lowered<AutoPad> {
+    let unknown = NodeRefusal::because("its attribute `auto_pad` is not known");
+    AutoPad::named(&line.text("auto_pad", "NOTSET")?).ok_or(unknown)
 }
 
 /// The spatial extents of the operand, which follow batch and channels.
@@ -136,35 +100,25 @@ fn transposed(line: &NodeLine, windows: &mut [Window], extents: &[i64]) -> Lower
     let count = windows.len();
     let more = line.ints("output_padding")?.unwrap_or_else(|| for_axes(count, 0));
     let stated = line.ints("output_shape")?.filter(|shape| !shape.is_empty());
-    let auto = line.text("auto_pad", "NOTSET")?;
+    let auto_pad = auto_pad(line)?;
     if more.len() != count {
         return Err(NodeRefusal::UNFIT);
     }
     let mut output = Vec::with_capacity(count);
     for (i, window) in windows.iter_mut().enumerate() {
-        let full = || {
-            let begin = extents[i].checked_sub(1)?.checked_mul(window.stride)?;
-            begin.checked_add(window.span()?)?.checked_add(more[i])
-        };
-        let full = full().ok_or(LARGE)?;
         let wanted = match &stated {
             Some(shape) => Some(*shape.get(shape.len().saturating_sub(count) + i).ok_or(NodeRefusal::UNFIT)?),
-            None if auto.starts_with("SAME") => Some(product(&[extents[i], window.stride])?),
+            None if matches!(auto_pad, AutoPad::Same(_)) => Some(product(&[extents[i], window.stride])?),
             None => None,
         };
         if let Some(wanted) = wanted {
-            let all = full.checked_sub(wanted).ok_or(LARGE)?;
-            let less = all / 2;
-            window.padding = match auto.as_str() {
-                // What the result has more is at its end.
-                _ if all < 0 => (0, all),
-                "SAME_UPPER" => (less, all - less),
-                _ => (all - less, less),
-            };
+            let full = window.padded((0, 0)).extent(&extents[i]).and_then(|extent| extent.checked_add(more[i]));
+            let all = full.and_then(|full| full.checked_sub(wanted)).ok_or(LARGE)?;
+            // What the result has more is at its end.
+            window.padding = if all < 0 { (0, all) } else { auto_pad.larger().halves(all) };
         }
-        let (before, after) = window.padding;
-        output.push(full.checked_sub(before).and_then(|rest| rest.checked_sub(after)).ok_or(LARGE)?);
-        window.padding.1 = after.checked_sub(more[i]).ok_or(LARGE)?;
+        window.padding.1 = window.padding.1.checked_sub(more[i]).ok_or(LARGE)?;
+        output.push(window.extent(&extents[i]).ok_or(LARGE)?);
     }
     Ok(output)
 }
@@ -220,8 +174,8 @@ fn pooled(
     line.emit.on(nnef, x, arguments)
 }
 
-/// The windows of a pooling operator. With `ceil_mode`, also the items that the last windows need beyond the padding.
-fn pooling(line: &NodeLine) -> Lowered<(Vec<Window>, Vec<i64>)> {
+/// The windows of a pooling operator, and those with what the last ones of `ceil_mode` need beyond the padding.
+fn pooling(line: &NodeLine) -> Lowered<(Vec<Window>, Vec<Window>)> {
     let extents = line.shape(0)?;
     let sizes = line.ints("kernel_shape")?.ok_or(NodeRefusal::because("it has no window"))?;
     let extents = spatial(&extents)?;
@@ -229,26 +183,18 @@ fn pooling(line: &NodeLine) -> Lowered<(Vec<Window>, Vec<i64>)> {
         return Err(NodeRefusal::RANK);
     }
     let windows = windows_padded(line, &sizes, extents, i64::MIN)?;
-    let up = line.flag("ceil_mode", false)?;
-    let excess = |(window, extent): (&Window, &i64)| if up { window.excess(*extent).ok_or(LARGE) } else { Ok(0) };
-    let excess = windows.iter().zip(extents).map(excess).collect::<Lowered<Vec<i64>>>()?;
-    Ok((windows, excess))
-}
-
-/// Windows with the items beyond the padding.
-fn widened(windows: Vec<Window>, excess: &[i64]) -> Vec<Window> {
-    let widen = |(window, more): (Window, &i64)| {
-        let (before, after) = window.padding;
-        Window { padding: (before, after.saturating_add(*more)), ..window }
-    };
-    windows.into_iter().zip(excess).map(widen).collect()
+    if !line.flag("ceil_mode", false)? {
+        return Ok((windows.clone(), windows));
+    }
+    let up = |(window, extent): (&Window, &i64)| window.rounded_up(*extent).ok_or(LARGE);
+    let widened = windows.iter().zip(extents).map(up).collect::<Lowered<_>>()?;
+    Ok((windows, widened))
 }
 
 pub(in crate::onnx::to_nnef) fn max_pool(line: &mut NodeLine) -> NodeResults {
     line.only(1)?;
-    let (windows, excess) = pooling(line)?;
+    let (_, windows) = pooling(line)?;
     let (x, of) = (line.flat(0)?, line.dtype(0)?);
-    let windows = widened(windows, &excess);
     // The greatest integer of a window is a scalar in NNEF, and -∞ if there is none.
     let Some((least, _)) = of.range() else { return one(pooled(line, "max_pool", (x, "ignore"), &windows)?) };
     let scalars = line.emit.cast(x, DType::Float32)?;
@@ -258,26 +204,28 @@ pub(in crate::onnx::to_nnef) fn max_pool(line: &mut NodeLine) -> NodeResults {
 }
 
 pub(in crate::onnx::to_nnef) fn average_pool(line: &mut NodeLine) -> NodeResults {
-    let (mut windows, excess) = pooling(line)?;
+    let (windows, mut widened) = pooling(line)?;
     let mut x = line.flat(0)?;
     if line.flag("count_include_pad", false)? {
         // The padding counts, but not the items beyond it.
-        if excess.iter().all(|more| *more == 0) {
-            return one(pooled(line, "avg_pool", (x, "constant"), &windows)?);
+        if windows.iter().zip(&widened).all(|(window, wide)| wide.padding.1 <= window.padding.1) {
+            return one(pooled(line, "avg_pool", (x, "constant"), &widened)?);
         }
         let padding = [(0, 0), (0, 0)].into_iter().chain(windows.iter().map(|window| window.padding));
         x = line.emit.on("pad", x, [pairs(padding), text("constant")])?;
-        windows.iter_mut().for_each(|window| window.padding = (0, 0));
+        for (wide, window) in widened.iter_mut().zip(&windows) {
+            wide.padding = (0, wide.padding.1.saturating_sub(window.padding.1));
+        }
     }
-    one(pooled(line, "avg_pool", (x, "ignore"), &widened(windows, &excess))?)
+    one(pooled(line, "avg_pool", (x, "ignore"), &widened)?)
 }
 
 /// The norm of each window.
 pub(in crate::onnx::to_nnef) fn lp_pool(line: &mut NodeLine) -> NodeResults {
-    let (windows, excess) = pooling(line)?;
+    let (_, windows) = pooling(line)?;
     let order = line.int("p", 2)? as f64;
     let x = line.flat(0)?;
     let powers = line.emit.formula("pow(abs(@0),@1)", &[x.into(), FormulaTerm::of(order)])?;
-    let sums = pooled(line, "box", (powers, "constant"), &widened(windows, &excess))?;
+    let sums = pooled(line, "box", (powers, "constant"), &windows)?;
     one(line.emit.formula("pow(@0,@1)", &[sums.into(), FormulaTerm::of(1.0 / order)])?)
 }

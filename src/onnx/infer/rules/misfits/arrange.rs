@@ -35,6 +35,10 @@ pub(crate) fn expand(call: &InferCall) -> Misfit {
 
 /// `Reshape`: the number of items stays.
 pub(crate) fn reshape(call: &InferCall) -> Misfit {
+    rank(call, 1, 1..=1).or_else(|| reshaped(call))
+}
+
+fn reshaped(call: &InferCall) -> Misfit {
     let target: Vec<Dim> = match call.ints("shape") {
         Some(shape) => shape.into_iter().map(Dim::Int).collect(),
         None => call.items(1)?.to_vec(),
@@ -45,9 +49,6 @@ pub(crate) fn reshape(call: &InferCall) -> Misfit {
     }
     if target.iter().filter(|item| **item == Dim::Int(-1)).count() > 1 {
         return Some("more than one extent is -1".to_owned());
-    }
-    if let Some(misfit) = rank(call, 1, 1..=1) {
-        return Some(misfit);
     }
     let own = call.rank(0)?;
     if copies && target.iter().skip(own).any(|item| *item == Dim::Int(0)) {
@@ -231,21 +232,34 @@ pub(crate) fn center_crop_pad(call: &InferCall) -> Misfit {
 
 /// `Resize`, `Upsample`
 pub(crate) fn resize(call: &InferCall) -> Misfit {
-    let rank_of_data = call.rank(0)?;
+    let rank_of_data = call.rank(0);
     let axes = call.ints("axes");
-    let count = axes.as_ref().map_or(rank_of_data, Vec::len);
-    let scales_at = if call.version() < 11 { 1 } else { 2 };
-    let both = || {
-        let both = call.version() >= 19 && call.has(2) && call.has(3) && differ(&call.extent(2, 0), &Dim::Int(0));
-        both.then(|| "both scales and sizes are given".to_owned())
+    let count = axes.as_ref().map(Vec::len).or(rank_of_data);
+    let (scales, sizes) = if call.version() < 11 { (1, None) } else { (2, Some(3)) };
+    // An operand without items stands for one that is left out.
+    let fits = |operand: usize| {
+        let is_empty = call.extent(operand, 0) == Dim::Int(0);
+        if is_empty { None } else { length(call, operand, count?) }
     };
-    let scales = || {
-        // Before version 13, an operand without items stood for one that is left out.
-        let length_of = call.extent(scales_at, 0);
-        if length_of == Dim::Int(0) { None } else { length(call, scales_at, count) }
-    };
-    let sizes = || if scales_at == 2 && call.has(3) { length(call, 3, count) } else { None };
-    axes.as_ref().and_then(|axes| axes_outside(axes, rank_of_data)).or_else(both).or_else(scales).or_else(sizes)
+    sizes
+        .and_then(|sizes| one_of_two(call, scales, sizes))
+        .or_else(|| axes_outside(axes.as_ref()?, rank_of_data?))
+        .or_else(|| fits(scales))
+        .or_else(|| fits(sizes?))
+        .or_else(|| call.floats(scales)?.iter().find(|scale| **scale <= 0.0).map(|low| format!("a scale is {low}")))
+        .or_else(|| {
+            let has_items = axes::product(call.extents(0)?).known().is_some_and(|items| items > 0);
+            if has_items { negative(call, sizes?, 1) } else { None }
+        })
+}
+
+/// Both of two operands are given, or none.
+fn one_of_two(call: &InferCall, a: usize, b: usize) -> Misfit {
+    let is_given = |operand: usize| call.has(operand) && differ(&call.extent(operand, 0), &Dim::Int(0));
+    let is_left_out = |operand: usize| !call.has(operand) || call.extent(operand, 0) == Dim::Int(0);
+    let both = (is_given(a) && is_given(b)).then_some("both scales and sizes are given");
+    let none = || (is_left_out(a) && is_left_out(b)).then_some("neither scales nor sizes are given");
+    both.or_else(none).map(str::to_owned)
 }
 
 /// `GridSample`

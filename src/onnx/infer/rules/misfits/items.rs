@@ -85,12 +85,13 @@ pub(crate) fn top_k(call: &InferCall) -> Misfit {
         let many = call.version() >= 10 && differ(&call.extent(1, 0), &Dim::Int(1));
         many.then(|| format!("{} is not one number", named(call, 1)))
     };
+    let list = || if call.version() < 10 { None } else { rank(call, 1, 1..=1) };
     let few = || {
         let at = axis(number, call.rank(0)?)?;
         let (extent, count) = (call.extent(0, at).known()?, call.int("k").or_else(|| call.item(1).known())?);
         (count > extent || count < 0).then(|| format!("the axis {number} of {} has no {count} items", named(call, 0)))
     };
-    outside(number, call.rank(0)?).or_else(single).or_else(few)
+    outside(number, call.rank(0)?).or_else(list).or_else(single).or_else(few)
 }
 
 /// `Unique`

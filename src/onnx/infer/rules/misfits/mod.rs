@@ -4,6 +4,7 @@
 
 pub(crate) mod arrange;
 pub(crate) mod attention;
+pub(crate) mod control;
 pub(crate) mod items;
 pub(crate) mod matrix;
 pub(crate) mod normalize;

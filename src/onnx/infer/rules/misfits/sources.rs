@@ -25,10 +25,11 @@ pub(crate) fn multinomial(call: &InferCall) -> Misfit {
     element_named(call).or_else(integers).or_else(|| rank(call, 0, 2..=2))
 }
 
-/// `Range`
+/// `Range`: numbers, which may be lists of one if they are not all constants.
 pub(crate) fn range(call: &InferCall) -> Misfit {
     let stands = || (call.item(2) == Dim::Int(0)).then(|| "the step is 0".to_owned());
-    (0..3).find_map(|operand| single(call, operand)).or_else(stands)
+    let most = usize::from(!(0..3).all(|operand| call.is_constant(operand)));
+    (0..3).find_map(|operand| single(call, operand).or_else(|| rank(call, operand, 0..=most))).or_else(stands)
 }
 
 /// `HannWindow` and others.
