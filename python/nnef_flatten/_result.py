@@ -147,9 +147,9 @@ class Result:
         ...     nnef_flatten.flatten(pathlib.Path(folder, "flat.onnx"))
         <model of onnx: ['x'] to ['y'], 1 operations>
         """
-        name = os.fsdecode(path)
-        if not name:
-            raise ValueError("the path is empty")
+        name = os.fspath(path)
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"a path is a text that is not empty, not {name!r}")
         # To the command, this is standard output.
         output = "./-" if name == "-" else name
         self._write({"output": output, "to": to, "verify": bool(verify)})

@@ -160,7 +160,7 @@ def test_results_are_evaluated_with_their_options() -> None:
         for given in (x, [x], [1, 2], (1.0, 2.0)):
             assert nnef_flatten.run(bound, given)["y"].tolist() == wanted
         assert nnef_flatten.run(text, [x, r])["y"].tolist() == wanted
-        for given, told in ((x, "1 arrays for 2 inputs: x, r"), ([x], "1 arrays"), ([x, r, r], "3 arrays")):
+        for given, told in ((x, "1 array for 2 inputs: x, r"), ([x], "1 array "), ([x, r, r], "3 arrays")):
             with pytest.raises(TypeError, match=told):
                 nnef_flatten.run(free, given)
         with pytest.raises(TypeError, match="a list of one item"):

@@ -1,7 +1,7 @@
 //! `--stats`: statistics of the flat graph and of its source.
 
 use crate::Graph;
-use crate::graph::stats::{Stats, Stored};
+use crate::graph::stats::{Stats, StoredBytes};
 use crate::input::source::Backing;
 use crate::layout::Removed;
 use crate::onnx::RuleCounts;
@@ -36,7 +36,7 @@ pub(super) struct Passed<'p> {
 /// Writes the statistics of a graph, with those before flattening for comparison.
 pub(super) fn tell(
     before: Option<&Stats>,
-    (graph, stored): (&Graph, Stored),
+    (graph, stored): (&Graph, StoredBytes),
     Passed { simplified, removed }: Passed,
     reporter: &mut Reporter,
 ) {

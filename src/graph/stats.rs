@@ -29,10 +29,10 @@ use open::OpenInputs;
 use products::Count;
 
 /// The number of bytes of the data of a variable, by its label, if there are data.
-pub(crate) type Stored<'a> = &'a dyn Fn(&str) -> Option<u64>;
+pub(crate) type StoredBytes<'a> = &'a dyn Fn(&str) -> Option<u64>;
 
 /// A graph without data of its variables.
-pub(crate) const NO_DATA: Stored<'static> = &|_| None;
+pub(crate) const NO_DATA: StoredBytes<'static> = &|_| None;
 
 /// Statistics of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Counted {
     }
 
     /// What is counted for an operation, and whether that is complete.
-    fn of(self, graph: &Graph, operation: &Operation, stored: Stored) -> (Counts, bool) {
+    fn of(self, graph: &Graph, operation: &Operation, stored: StoredBytes) -> (Counts, bool) {
         let mut counts = Counts { operations: 1, ..Counts::default() };
         if self.is_activation() {
             graph.tensors_of(operation).for_each(|tensor| counts.activations.add(&items_or_unknown(graph, tensor)));
@@ -112,7 +112,7 @@ impl Counted {
 }
 
 /// Counts the items and bytes of a variable. Returns whether they are known.
-fn weights(graph: &Graph, operation: &Operation, stored: Stored, counts: &mut Counts) -> bool {
+fn weights(graph: &Graph, operation: &Operation, stored: StoredBytes, counts: &mut Counts) -> bool {
     let mut complete = true;
     for tensor in graph.tensors_of(operation) {
         let items = items_or_unknown(graph, tensor);
@@ -143,7 +143,7 @@ pub(crate) fn of_each(graph: &Graph) -> Vec<(Counts, bool)> {
 
 impl Stats {
     /// The statistics of a graph.
-    pub(crate) fn new(graph: &Graph, stored: Stored) -> Self {
+    pub(crate) fn new(graph: &Graph, stored: StoredBytes) -> Self {
         let mut stats = Stats::default();
         let counted = |kind: &Kind| (Counted::by(graph, kind), 0u64, 0u64);
         let mut kinds: Vec<_> = graph.kinds.iter().map(counted).collect();

@@ -18,7 +18,7 @@ pub(crate) fn told(graph: &Graph, note: &Note) -> Vec<(&'static str, String)> {
 /// The maximum number of extents of a shape that are shown.
 const EXTENTS: usize = 16;
 
-/// The text of a shape, such as `1×64×56×56`; empty if the rank is not known. That of one extent has brackets, so that it
+/// The text of a shape, such as `1×64×56×56` or `(S+1)×64`; empty if the rank is not known. That of one extent has brackets, so that it
 /// does not look like a number.
 pub(crate) fn shape(graph: &Graph, tensor: TensorId) -> String {
     graph.shape(tensor).map_or_else(String::new, extents)
@@ -28,7 +28,9 @@ fn extents(shape: &Shape) -> String {
     if shape.rank() == 0 {
         return "scalar".to_owned();
     }
-    let mut parts: Vec<String> = shape.extents().iter().take(EXTENTS).map(ToString::to_string).collect();
+    let is_sum = |text: &str| shape.rank() > 1 && text.contains(['+', '-', ' ']);
+    let part = |text: String| if is_sum(&text) { format!("({text})") } else { text };
+    let mut parts: Vec<String> = shape.extents().iter().take(EXTENTS).map(|extent| part(extent.to_string())).collect();
     if shape.rank() > EXTENTS {
         parts.push(format!("… {} more", shape.rank() - EXTENTS));
     }
@@ -169,6 +171,7 @@ impl Spelling<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Extent;
 
     #[test]
     fn long_texts_lose_their_middle() {
@@ -207,5 +210,12 @@ mod tests {
         assert_eq!(extents(&Shape::default()), "scalar");
         assert_eq!(extents(&Shape::of(&[64])), "[64]");
         assert_eq!(extents(&Shape::of(&[1; 20])), format!("{}… 4 more", "1×".repeat(16)));
+    }
+
+    #[test]
+    fn extents_that_are_sums_have_brackets() {
+        let shape = |extents: &[&str]| extents.iter().map(|text| text.parse().unwrap()).collect::<Vec<Extent>>();
+        let told = |of: &[&str]| extents(&Shape::new(&shape(of)));
+        assert_eq!([told(&["S+1", "2*S", "64"]), told(&["S+1"])], ["(S+1)×2*S×64", "[S+1]"]);
     }
 }
