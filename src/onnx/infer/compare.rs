@@ -99,7 +99,7 @@ impl<'m> Inference<'m> {
     /// Compares a result of a node with its declaration.
     pub(super) fn compare(&mut self, found: &ValueType, (name, of): (NameId, &KnownResults<'m>), at: u32) {
         if self.wanted.compares()
-            && let Some(ty) = of.declared.get(&name)
+            && let Some(ty) = of.declared(name)
         {
             let ty = declared(&self.model.names, ty);
             self.disagrees(name, at, (found, &ty), "the operator produces");
@@ -108,12 +108,12 @@ impl<'m> Inference<'m> {
 
     /// Compares the constants of a graph with what `value_info` declares of them.
     pub(super) fn compare_constants(&mut self, graph: &'m GraphProto, of: &KnownResults<'m>) {
-        if !self.wanted.compares() || of.declared.is_empty() {
+        if !self.wanted.compares() || of.declares_nothing() {
             return;
         }
         for constant in &graph.initializers {
             let name = constant.name.unwrap_or(NameId::ROOT);
-            if let Some(ty) = of.declared.get(&name) {
+            if let Some(ty) = of.declared(name) {
                 self.compare_constant((constant, name), ty, graph);
             }
         }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::{NodePlace, TooLarge, View};
 use crate::graph::constant::shortest;
 use crate::graph::names::NameId;
@@ -84,7 +86,8 @@ impl<'m> View<'m> {
         self.types.push(self.types.last().copied().flatten().and_then(|types| types.inner.get(place)));
         let around = std::mem::replace(&mut self.around, self.scopes.of(&node.rest));
         let open = std::mem::take(&mut self.open);
-        let hidden: Vec<_> = own_names(graph).into_iter().map(|name| (name, self.tensors.hide(name))).collect();
+        let hidden: SmallVec<[_; 4]> =
+            own_names(graph).into_iter().map(|name| (name, self.tensors.hide(name))).collect();
         self.body(graph, NodePlace { call: node.origin, group })?;
         (self.around, self.open) = (around, open);
         let results: Vec<Value> =
