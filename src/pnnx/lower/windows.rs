@@ -39,12 +39,12 @@ impl Window {
     fn round_up(&mut self, extent: i64) -> Option<()> {
         let (before, after) = self.padding;
         let end = extent.checked_add(before)?;
-        // The last place at which a whole window fits, if it is not negative.
+        // The last place at which a whole window fits, if it is not negative. If none fits, one may still begin at 0.
         let last = end.checked_add(after)?.checked_sub(self.span()?)?.checked_sub(1)?;
         let rest = last.checked_rem_euclid(self.stride)?;
         let more = self.stride.checked_sub(rest)?;
         // A window that begins after the items, in the padding, is not included.
-        if last >= 0 && rest != 0 && last.checked_add(more).is_some_and(|begin| begin < end) {
+        if rest != 0 && last.checked_add(more).is_some_and(|begin| (0..end).contains(&begin)) {
             self.padding.1 = after.checked_add(more)?;
         }
         Some(())
