@@ -72,8 +72,9 @@ impl Window {
         if span.known().is_some_and(|span| span < 0) {
             return Dim::Unknown;
         }
+        let whole = span.clone().over(stride.clone()).plus(Dim::Int(1));
         if !self.ceil {
-            return span.over(stride).plus(Dim::Int(1));
+            return whole;
         }
         let places = span.over_up(stride.clone()).plus(Dim::Int(1));
         // The last window starts before the padding at the end. It always does if it cannot reach further.
@@ -82,7 +83,10 @@ impl Window {
             return places;
         }
         let starts = extent.clone().plus(Dim::Int(before)).over_up(stride);
-        places.min(starts)
+        let places = places.min(starts);
+        // That holds for a window beside those that fit. These may lie in the padding alone, if there is so much.
+        let fits = after.checked_add(1).is_some_and(|least| self.covered(axis).is_at_least(least));
+        if fits { places } else { places.max(whole) }
     }
 
     /// The extent of which a window makes so many places: transposed convolutions.
