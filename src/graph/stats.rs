@@ -147,17 +147,20 @@ impl Stats {
         let mut stats = Stats::default();
         let counted = |kind: &Kind| (Counted::by(graph, kind), 0u64, 0u64);
         let mut kinds: Vec<_> = graph.kinds.iter().map(counted).collect();
-        let mut each = Vec::with_capacity(graph.operations.len());
-        for operation in &graph.operations {
+        let is_weight = |operation: &Operation| {
+            kinds.get(graph.kind_id(operation).index()).is_some_and(|kind| matches!(kind.0, Counted::Weights))
+        };
+        let mut modules = Modules::of_operations(graph, is_weight);
+        for (i, operation) in graph.operations.iter().enumerate() {
             let Some((counted, count, uncounted)) = kinds.get_mut(graph.kind_id(operation).index()) else { continue };
             let (counts, complete) = counted.of(graph, operation, stored);
             stats.counts.add(&counts);
-            each.push(counts);
+            modules.add(i, &counts);
             *count = count.saturating_add(1);
             *uncounted = uncounted.saturating_add(u64::from(!complete));
         }
+        stats.modules = modules.counted();
         let of = |operation: &Operation| kinds.get(graph.kind_id(operation).index()).map(|(counted, ..)| *counted);
-        stats.modules = Modules::count(graph, |operation| matches!(of(operation), Some(Counted::Weights)), &each);
         stats.peak = Peak::of(graph, |operation| of(operation).is_some_and(Counted::is_activation));
         stats.open = OpenInputs::of(graph, stats.amounts());
         stats.peak_at = stats.peak.at.map(|tensor| graph.tensor_name(tensor));

@@ -5,6 +5,7 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod boxes;
 mod elements;
 mod extents;
 mod line;
@@ -34,6 +35,7 @@ fn table() -> impl Iterator<Item = &'static LayerRuleRow> {
         shaping::ROWS,
         sequences::ROWS,
         vision::ROWS,
+        boxes::ROWS,
     ];
     families.into_iter().flatten()
 }
@@ -52,7 +54,12 @@ pub(super) fn lower(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     }
     let layer = line.settings.layer;
     let rule = table().find(|(kinds, _)| kinds.contains(&layer.kind.as_str())).map(|(_, rule)| rule);
-    let rule = rule.ok_or_else(|| Refusal::Because("it has no rule".into()))?;
+    let rule = rule.ok_or_else(|| {
+        let depends = boxes::OF_DATA.contains(&layer.kind.as_str());
+        let reason =
+            if depends { "the shape of its result depends on how many boxes are found" } else { "it has no rule" };
+        Refusal::Because(reason.into())
+    })?;
     let has_codes = line.operands.iter().any(|operand| line.codes.contains(operand));
     if has_codes && !quantized::OF_CODES.contains(&layer.kind.as_str()) {
         return Err(Refusal::Because("an operand of it has integers of 8 bits, the codes of a quantized layer".into()));

@@ -159,6 +159,9 @@ pub(super) struct NodeScopes {
 impl NodeScopes {
     /// The scope of a node with fields.
     pub(super) fn of(&mut self, fields: &Fields) -> Rc<NodeScope> {
+        if fields.is_none() {
+            return self.none.clone();
+        }
         let held = entries(fields).filter_map(|field| field.bytes.held());
         let places: SmallVec<[usize; 6]> = held.map(|bytes| bytes.as_ptr() as usize).collect();
         if places.is_empty() {

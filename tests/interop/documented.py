@@ -92,8 +92,18 @@ def empty(call):
 
 
 def extreme(call):
+    """Whether integers are so large that their sum may have more bits."""
     operand = call.operands[0]
     return operand.dtype.kind == "i" and beyond(8 * operand.dtype.itemsize - 3)(call)
+
+
+def leaves_gaps(call):
+    """Whether a stride of a transposed convolution is larger than its window, so that the padding would be negative."""
+    attributes = call.attributes
+    kernel = call.operands[1].shape[2:]
+    strides = attributes.get("strides", [1] * len(kernel))
+    spans = [(size - 1) * step + 1 for size, step in zip(kernel, attributes.get("dilations", [1] * len(kernel)))]
+    return attributes.get("auto_pad", "").startswith("SAME") and any(span < step for span, step in zip(spans, strides))
 
 
 def both_zeros(call):
@@ -154,7 +164,7 @@ DOCUMENTED = [
     # ---- Formulas of numbers that are not finite.
     Row("lower nnef strict onnx ort", "AffineGrid", not_finite, "", "infinities meet in another order of operations",
         Call("AffineGrid", [floats(NAN, -1.125, 1.625, 2.5, INF, 1.625).reshape(1, 2, 3), np.array([1, 2, 3, 2])], known=[1])),
-    Row("nnef strict onnx ort", "Resize", not_finite, "", "items with a weight of 0 are multiplied, or left out",
+    Row("nnef strict onnx ort", "Resize GridSample", not_finite, "", "items with a weight of 0 are multiplied, or left out",
         Call("Resize", [image(INF, 1, 2, 3), None, None, np.array([1, 1, 3, 3])], {
             "mode": "linear", "coordinate_transformation_mode": "align_corners"}, known=[1, 3], opset=19)),
     Row("lower nnef strict onnx ort", "DynamicQuantizeLinear", not_finite, "", "the range of such items is open",
@@ -176,7 +186,7 @@ DOCUMENTED = [
         "infinities meet in another order of operations", Call("InstanceNormalization", [
             image(0, 1, 2, 3), floats(INF), floats(0)])),
     Row("ort", "Sign Selu CumSum CumProd DFT NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss RoiAlign Resize ReduceMax ReduceMin ReduceSum MaxPool "
-        "AveragePool Where", lambda call: True,
+        "AveragePool Where LayerNormalization", lambda call: True,
         "sign of zero", "the sign of a zero", one("Sign", -0.0)),
     Row("ort", "Einsum", lambda call: True, "sign of zero", "a product without a sum is added to 0",
         Call("Einsum", [floats(-0.125), floats(0.0)], {"equation": "i,i->i"})),
@@ -187,6 +197,8 @@ DOCUMENTED = [
         Call("ReduceSum", [np.array([2**31 - 1, 1], np.int32), np.array([0])], known=[1])),
     Row("ort", "Gelu", double, "", "its constants have 32 bits",
         Call("Gelu", [np.array([1.875])], {"approximate": "tanh"})),
+    Row("ort", "ConvTranspose", leaves_gaps, "shape", "negative automatic padding is left out",
+        Call("ConvTranspose", [np.ones([1, 1, 3], f32), np.ones([1, 1, 1], f32)], {"strides": [2], "auto_pad": "SAME_LOWER"})),
     Row("ort", "LpPool AveragePool MaxPool", padded_same, "", "automatic padding ignores dilations",
         Call("LpPool", [image(*range(16))], {"auto_pad": "SAME_LOWER", "dilations": [2, 2], "kernel_shape": [3, 3], "strides": [2, 2]}, opset=18)),
     Row("ort", "MaxPool", padded_wide, "", "a window without items gives the least float, and another index",
@@ -212,12 +224,14 @@ DOCUMENTED = [
     Row("onnx ort", "multilinear_upsample* area_downsample local_* l1_normalization l2_normalization moments deconv* debox* box avg_pool separable_* upsample_borders",
         not_finite, "", "items with a weight of 0 are multiplied, or left out", NnefCall("multilinear_upsample", {
             "x": floats(-INF, 1, 2).reshape(1, 1, 3)}, "multilinear_upsample(x, factor = [3], method = 'asymmetric', border = 'constant')", [0])),
-    Row("ort", "selu sign local_*", lambda call: True, "sign of zero", "the sign of a zero",
+    Row("ort", "selu sign local_* avg_pool mean_reduce prelu", lambda call: True, "sign of zero", "the sign of a zero",
         NnefCall("selu", {"x": floats(-0.0)}, "selu(x, alpha = 1.5, lambda = 0.9)", [0])),
     Row("ort", "argmax_reduce argmin_reduce max_pool*", with_nan, "", "its comparisons with NaN depend on the order of items",
         NnefCall("argmax_reduce", {"x": floats(0.5, NAN, 0.25)}, "argmax_reduce(x, axes = [0])", [0])),
     Row("ort", "max_pool*", lambda call: "'ignore'" in call.text, "", "a window without items gives the least float",
         NnefCall("max_pool", {"x": floats(1).reshape(1, 1)}, "max_pool(x, size = [1, 1], border = 'ignore', padding = [(0, 0), (1, 0)], stride = [], dilation = [])", [0])),
+    Row("onnx ort", "add_n", lambda call: True, "sign of zero", "the specification adds 0 at the end",
+        NnefCall("add_n", {"x0": floats(-0.0)}, "add_n([x0])", [0])),
     Row("onnx ort", "debox*", lambda call: True, "sign of zero", "the zeros of padding are summands",
         NnefCall("debox_borders", {"x": floats(1, 1.5, 0.75, 0.5, 0, -0.0, 0.5, 0.75).reshape(2, 4)},
                  "debox(x, size = [1, 1], normalize = true, padding = [(0, 0), (2, 2)], stride = [2, 2], dilation = [2, 1], border = 'ignore')", [0])),

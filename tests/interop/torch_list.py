@@ -748,6 +748,8 @@ GROUPS = {
 FAULTS_OF_PNNX = {
     "torchvision.swin_v2": (r"aten::zero .*\nF\.linear .*=\(12\)f32 .*=\(4,16,36\)f32",
                             "a part of the bias that is set to 0 in place stands for the whole bias"),
+    "timm.mobilevitv2_050": (r"nn\.PixelShuffle .*=\(1,64,4,16\)f32 .*=\(1,64,8,8\)f32",
+                             "patches that are put together are written as a pixel shuffle, whose result has another shape"),
     "function.div_modes": (r"expr=floor_divide\(@0,@1\)", "a quotient that is truncated is written as one that is rounded down"),
     "function.round_decimals": (r"expr=round\(@0\)", "the number of decimals is lost"),
     "tied.tied_convolution_and_back": (r"pnnx\.Attribute .* 1 @data.*\nnn\.ConvTranspose2d +\S+ +1 1 1 2",

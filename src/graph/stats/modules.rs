@@ -39,16 +39,14 @@ pub(super) struct Modules<'g> {
     of_calls: Vec<u32>,
     /// The modules of paths.
     of_paths: FxHashMap<&'g str, u32>,
+    /// The modules of operations; none if there are no modules.
+    places: Option<Vec<u32>>,
 }
 
 impl<'g> Modules<'g> {
-    /// The modules around each operation, with what is counted for it. Weights outside all modules belong to the
-    /// innermost module around all their users.
-    pub(super) fn count(
-        graph: &'g Graph,
-        is_weight: impl Fn(&Operation) -> bool,
-        counts: &[Counts],
-    ) -> Vec<ModuleStats> {
+    /// The modules around each operation. Weights outside all modules belong to the innermost module around all their
+    /// users.
+    pub(super) fn of_operations(graph: &'g Graph, is_weight: impl Fn(&Operation) -> bool) -> Self {
         let mut modules = Modules {
             graph,
             modules: vec![ModuleStats::default()],
@@ -56,17 +54,29 @@ impl<'g> Modules<'g> {
             called: FxHashMap::default(),
             of_calls: Vec::with_capacity(graph.origin_count()),
             of_paths: FxHashMap::default(),
+            places: None,
         };
         modules.calls();
-        if modules.modules.len() == 1 && !graph.has_notes() {
+        if modules.modules.len() > 1 || graph.has_notes() {
+            modules.places = Some(modules.places(is_weight));
+        }
+        modules
+    }
+
+    /// Adds what is counted for an operation, by its number.
+    pub(super) fn add(&mut self, operation: usize, counts: &Counts) {
+        if let Some(place) = self.places.as_ref().and_then(|places| places.get(operation).copied()) {
+            self.at(place, |module| module.counts.add(counts));
+        }
+    }
+
+    /// The modules with what was counted, the whole graph first; empty if there are none.
+    pub(super) fn counted(mut self) -> Vec<ModuleStats> {
+        if self.places.is_none() {
             return Vec::new();
         }
-        let places = modules.places(is_weight);
-        for (place, counts) in places.iter().zip(counts) {
-            modules.at(*place, |module| module.counts.add(counts));
-        }
-        modules.sums();
-        modules.modules
+        self.sums();
+        self.modules
     }
 
     fn at(&mut self, module: u32, change: impl FnOnce(&mut ModuleStats)) {

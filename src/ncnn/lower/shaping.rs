@@ -16,6 +16,7 @@ pub(super) const ROWS: &[LayerRuleRow] = &[
     (&["Squeeze"], squeeze),
     (&["ExpandDims"], expand),
     (&["Crop"], crop),
+    (&["CopyTo"], copied),
     (&["Padding"], pad),
     (&["Tile"], tile),
     (&["Softmax"], softmax),
@@ -266,6 +267,53 @@ fn crop(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
 }
 
 type AxisRange = (usize, (i64, i64));
+
+/// A blob in which a second one replaces a part.
+fn copied(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let &[x, part] = &line.operands[..] else { return Err(Refusal::UNFIT) };
+    let (extents, sizes) = (line.to.extents(x)?, line.to.extents(part)?);
+    let rank = extents.len();
+    let (starts, axes) = (line.integers("starts")?, line.integers("axes")?);
+    let mut begins = vec![0; rank];
+    let names: &[&str] = if rank == 4 { &["c", "d", "h", "w"] } else { &["c", "h", "w"] };
+    for (at, name) in begins.iter_mut().zip(names.iter().skip(names.len().saturating_sub(rank))) {
+        *at = line.integer(&format!("{name}offset"))?;
+    }
+    if !starts.is_empty() {
+        begins.fill(0);
+        let axes = if axes.is_empty() { (0..rank as i64).collect() } else { axes };
+        for (number, start) in axes.into_iter().zip(starts) {
+            let axis = axis(line, "axes", number, rank)?;
+            let extent = extents.get(axis).copied().ok_or(Refusal::UNFIT)?;
+            let start = from_end(start, extent).ok_or_else(|| line.unsupported("starts", "places of the blob"))?;
+            begins.get_mut(axis).map(|begin| *begin = start).ok_or(Refusal::UNFIT)?;
+        }
+    }
+    if sizes.len() != rank {
+        return Err(Refusal::UNFIT);
+    }
+    let ends = begins.iter().zip(&sizes).map(|(begin, size)| Some((*begin, begin.checked_add(*size)?)));
+    let ranges = ends.collect::<Option<Vec<_>>>().ok_or(Refusal::UNFIT)?;
+    let fits = ranges.iter().zip(&extents).all(|((begin, end), extent)| *begin >= 0 && end <= extent);
+    let ranges: Vec<AxisRange> = ranges.into_iter().enumerate().collect();
+    if fits { Ok(vec![replaced(line, x, part, &ranges)?]) } else { Err(Refusal::UNFIT) }
+}
+
+/// A tensor in which another one replaces the part that has ranges along its first axes, the first one outermost.
+fn replaced(line: &mut LayerLine, x: TensorId, part: TensorId, ranges: &[AxisRange]) -> Lowered<TensorId> {
+    let Some((&(axis, (begin, end)), inner)) = ranges.split_first() else { return Ok(part) };
+    let extent = line.to.extents(x)?.get(axis).copied().ok_or(Refusal::UNFIT)?;
+    let middle = if (begin, end) == (0, extent) { x } else { line.to.part_of(x, axis, (begin, end))? };
+    let mut all = Vec::with_capacity(3);
+    if begin > 0 {
+        all.push(line.to.part_of(x, axis, (0, begin))?);
+    }
+    all.push(replaced(line, middle, part, inner)?);
+    if end < extent {
+        all.push(line.to.part_of(x, axis, (end, extent))?);
+    }
+    if all.len() == 1 { Ok(all.remove(0)) } else { line.to.concatenated(&all, axis) }
+}
 
 fn offsets(line: &LayerLine, extents: &[i64]) -> Lowered<Vec<AxisRange>> {
     let names: &[&str] = if extents.len() == 4 { &["c", "d", "h", "w"] } else { &["c", "h", "w"] };

@@ -85,6 +85,21 @@ fn layers_compute_what_ncnn_documents() {
             &[0.0, 1.0, 1.0, 3.0, 4.0, 4.0],
         ),
         (MATRIX, "Diag l 1 1 a b 0=1", &[], &[2], &[2.0, 6.0]),
+        // Items from 2 on in the first of two columns, with a part behind the plane.
+        (
+            IMAGE,
+            "MemoryData m 0 1 r 0=4\nROIPooling l 2 1 a r b 0=2 1=1 2=0.5",
+            &[2.0, 0.0, 6.0, 1.0],
+            &[1, 1, 2],
+            &[6.0, 0.0],
+        ),
+        (
+            MATRIX,
+            "MemoryData m 0 1 v 0=2 1=1\nCopyTo l 2 1 a v b 0=1 1=1",
+            &[7.0, 8.0],
+            &[2, 3],
+            &[1., 2., 3., 4., 7., 8.],
+        ),
         (IMAGE, "StatisticsPooling l 1 1 a b 0=1", &[], &[2], &[3.5, 1.707_825_127_659_933]),
         (IMAGE, "MVN l 1 1 a b", &[], &[1, 2, 3], &[-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]),
         // Halves are rounded away from 0.
@@ -140,6 +155,41 @@ fn layers_compute_what_ncnn_documents() {
 }
 
 #[test]
+fn boxes_of_places_follow_from_extents() {
+    let layer = "PriorBox l 1 1 a b -23300=1,2.0 -23302=1,4.0 7=0 8=1 9=4 10=2 11=2.0 12=1.0 13=0.5 5=0.3";
+    let mut wanted = Vec::new();
+    for row in 0..2 {
+        for column in 0..3 {
+            let (x, y) = (2.0 * f64::from(column) + 1.0, f64::from(row) + 0.5);
+            for (wide, high) in [(2.0, 2.0), (4.0, 1.0)] {
+                let corners =
+                    [(x - wide / 2.0) / 4.0, (y - high / 2.0) / 2.0, (x + wide / 2.0) / 4.0, (y + high / 2.0) / 2.0];
+                wanted.extend(corners.map(|corner| f64::clamp(corner, 0.0, 1.0)));
+            }
+        }
+    }
+    wanted.extend([0.1, 0.1, 0.3, 0.2].iter().cycle().take(48));
+    let (shape, items) = computed(&format!("Input in 0 1 a 0=3 1=2 2=1\n{layer}"), &[], &[1, 2, 3]);
+    assert_eq!((shape, items), (vec![2, 48], wanted));
+}
+
+#[test]
+fn keys_and_values_of_earlier_steps_are_before_the_others() {
+    let layers = "Input in 0 1 a 0=1 1=2 2=1\nMemoryData k 0 1 k 0=1 1=1 2=1\nMemoryData v 0 1 v 0=1 1=1 2=1\n\
+                  Split s 1 3 a q x y\nSDPA l 5 3 q x y k v out keys values 7=1\nConcat c 3 1 out keys values b 0=1";
+    let (keys, values) = ([5.0, 1.0, 2.0], [7.0, 1.0, 2.0]);
+    let attended = |query: f64| {
+        let weights = keys.map(|key| (query * key).exp());
+        let sum: f64 = weights.iter().zip(values).map(|(weight, value)| weight * value).sum();
+        sum / weights.iter().sum::<f64>()
+    };
+    let wanted = [&[attended(1.0), attended(2.0)][..], &keys, &values].concat();
+    let (shape, items) = computed(layers, &[5.0, 7.0], &[1, 2, 1]);
+    let apart = items.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(shape == [1, 8, 1] && apart < 1e-6, "{shape:?} {items:?}");
+}
+
+#[test]
 fn what_has_no_counterpart_is_named() {
     for (layer, named) in [
         ("Mine l 1 1 a b", "kind"),
@@ -157,6 +207,8 @@ fn what_has_no_counterpart_is_named() {
         ("Interp l 1 1 a b 0=2 5=1", "dynamic_target_size"),
         ("Cast l 1 1 a b 0=1 1=2", "type_to"),
         ("ArgMax l 1 1 a b", "no rule"),
+        ("Yolov3DetectionOutput l 1 1 a b", "how many boxes"),
+        ("PriorBox l 1 1 a b -23300=1,2.0 9=-233", "image_width"),
         ("Quantize q 1 1 a c 0=1\nTanH l 1 1 c b", "integers of 8 bits"),
     ] {
         let layers = format!("Input in 0 1 a 0=3 1=2 2=1\n{layer}");

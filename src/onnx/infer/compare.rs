@@ -147,19 +147,19 @@ impl<'m> Inference<'m> {
         (name, of): (NameId, &KnownResults<'m>),
         at: u32,
     ) -> Option<Mistake> {
-        let ty = of.declared.get(&name).filter(|_| self.wanted.compares())?;
+        let ty = of.declared(name).filter(|_| self.wanted.compares())?;
         let ty = declared(&self.model.names, ty);
         self.disagrees(name, at, (found, &ty), "the operator produces")
     }
 
     /// Compares the constants of a graph with what `value_info` declares of them.
     pub(super) fn compare_constants(&mut self, graph: &'m GraphProto, of: &KnownResults<'m>) {
-        if !self.wanted.compares() || of.declared.is_empty() {
+        if !self.wanted.compares() || of.declares_nothing() {
             return;
         }
         for constant in &graph.initializers {
             let name = constant.name.unwrap_or(NameId::ROOT);
-            if let Some(ty) = of.declared.get(&name)
+            if let Some(ty) = of.declared(name)
                 && let Some(mistake) = self.compare_constant(constant, name, ty, graph)
             {
                 self.scope.define(name, Known::new(mistake.leaves(&of_constant(constant)), None));

@@ -73,7 +73,8 @@ impl Contradictions {
     /// Removes those since a mark, and returns them.
     pub(super) fn take_since(&mut self, mark: ContradictionMark) -> Vec<Contradiction> {
         self.certain = mark.certain;
-        self.kept.split_off(mark.kept.min(self.kept.len()))
+        // Most graphs have none, and splitting takes memory also for none.
+        if self.kept.len() <= mark.kept { Vec::new() } else { self.kept.split_off(mark.kept) }
     }
 
     /// Adds those of a graph that runs.

@@ -152,7 +152,7 @@ impl<'m> Inference<'m> {
         };
         results.resize(node.outputs.len(), ValueType::Unknown);
         for (output, ty) in node.outputs.iter().zip(results) {
-            let known = match of.noted.get(output) {
+            let known = match of.noted(*output) {
                 Some(noted) => self.stored(noted),
                 None => {
                     let mistake = self.compare(&ty, (*output, of), node.at);
@@ -177,7 +177,7 @@ impl<'m> Inference<'m> {
 
     /// The type of a value, from what was found and what is declared, without unknown extents.
     pub(super) fn settled(&mut self, found: ValueType, name: NameId, of: &KnownResults<'m>) -> ValueType {
-        let ty = match of.declared.get(&name) {
+        let ty = match of.declared(name) {
             Some(declared) => unified(found, super::declared::declared(&self.model.names, declared)),
             None => found,
         };

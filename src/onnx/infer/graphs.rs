@@ -1,6 +1,7 @@
 //! Inference in graphs, and the graphs in attributes.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::call::Known;
 use super::declared::{declared, of_constant};
@@ -14,9 +15,33 @@ use crate::onnx::model::{AttributeValue, GraphProto, NodeProto, TensorProto, Typ
 #[derive(Default)]
 pub(super) struct KnownResults<'m> {
     /// Their declared types.
-    pub(super) declared: FxHashMap<NameId, &'m TypeProto>,
+    declared: Notes<&'m TypeProto>,
     /// Those that were computed.
-    pub(super) noted: FxHashMap<NameId, &'m TensorProto>,
+    noted: Notes<&'m TensorProto>,
+}
+
+/// Notes about values, sorted by name. Most graphs have one or none, and are many.
+struct Notes<T>(SmallVec<[(NameId, T); 2]>);
+
+impl<T> Default for Notes<T> {
+    fn default() -> Self {
+        Notes(SmallVec::new())
+    }
+}
+
+impl<T: Copy> Notes<T> {
+    /// Notes in the order of the model: of several about one value the last one counts.
+    fn new(notes: impl Iterator<Item = (NameId, T)>) -> Self {
+        let mut notes: SmallVec<[(NameId, T); 2]> = notes.collect();
+        notes.sort_by_key(|note| note.0);
+        Notes(notes)
+    }
+
+    fn of(&self, name: NameId) -> Option<T> {
+        let end = self.0.partition_point(|note| note.0 <= name);
+        let last = self.0.get(end.checked_sub(1)?)?;
+        (last.0 == name).then_some(last.1)
+    }
 }
 
 /// The graphs of a node with their places; `node` is the index of the node.
@@ -36,9 +61,24 @@ impl<'m> KnownResults<'m> {
     fn of(graph: &'m GraphProto) -> Self {
         let declared = |value: &'m ValueInfo| Some((value.name?, value.ty.as_ref()?));
         KnownResults {
-            declared: graph.outputs.iter().chain(&graph.value_info).filter_map(declared).collect(),
-            noted: graph.noted.iter().filter_map(|constant| Some((constant.name?, constant))).collect(),
+            declared: Notes::new(graph.outputs.iter().chain(&graph.value_info).filter_map(declared)),
+            noted: Notes::new(graph.noted.iter().filter_map(|constant| Some((constant.name?, constant)))),
         }
+    }
+
+    /// The declared type of a value.
+    pub(super) fn declared(&self, name: NameId) -> Option<&'m TypeProto> {
+        self.declared.of(name)
+    }
+
+    /// A value that was computed.
+    pub(super) fn noted(&self, name: NameId) -> Option<&'m TensorProto> {
+        self.noted.of(name)
+    }
+
+    /// Whether there are no declared types.
+    pub(super) fn declares_nothing(&self) -> bool {
+        self.declared.0.is_empty()
     }
 }
 

@@ -5,10 +5,10 @@
 
 use bytes::Bytes;
 
-use super::functions::{each_graph_mut, each_node_mut};
+use super::functions::each_graph_mut;
 use super::shardings::{MARK, changed, marked};
 use crate::graph::names::NameId;
-use crate::onnx::model::{EncodedField, Fields, ModelNames, ModelProto, Wire};
+use crate::onnx::model::{EncodedField, Fields, ModelNames, NodeProto, Wire};
 use crate::onnx::protobuf::fields::{annotation, entry, graph as graph_fields};
 
 /// The size of the annotations of a graph: a copy with other names has its own.
@@ -28,17 +28,11 @@ pub(super) fn renamed(names: &ModelNames, fields: &Fields, renamed: impl Fn(Name
     fields
 }
 
-/// Writes names in place of their numbers.
-pub(super) fn settle(model: &mut ModelProto) {
-    let ModelProto { names, graph, functions, .. } = model;
-    let graphs = graph.iter_mut().map(|graph| &mut graph.nodes);
-    for nodes in graphs.chain(functions.iter_mut().map(|function| &mut function.nodes)) {
-        each_node_mut(nodes, &mut |node| {
-            for attribute in &mut node.attributes {
-                each_graph_mut(&mut attribute.value, &mut |graph| {
-                    rewrite(&mut graph.rest, &|text| Some(names.spelled(numbered(names, text)?).into_bytes()));
-                });
-            }
+/// Writes names in place of their numbers, in the graphs of a node.
+pub(super) fn settle(names: &ModelNames, node: &mut NodeProto) {
+    for attribute in &mut node.attributes {
+        each_graph_mut(&mut attribute.value, &mut |graph| {
+            rewrite(&mut graph.rest, &|text| Some(names.spelled(numbered(names, text)?).into_bytes()));
         });
     }
 }

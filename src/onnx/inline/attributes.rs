@@ -6,8 +6,9 @@ use super::finding::NodeFinding;
 use super::functions::{each_graph, each_node, own_names};
 use super::opsets::Imports;
 use crate::diagnostics::Code;
+use crate::graph::names::NameId;
 use crate::onnx::model::{
-    AttributeProto, AttributeValue, Extent, GraphProto, NodeProto, TypeForm, TypeProto, ValueInfo,
+    AttributeProto, AttributeValue, Extent, GraphProto, NodeProto, TensorType, TypeForm, TypeProto, ValueInfo,
 };
 use crate::onnx::protobuf::MAX_DEPTH;
 use crate::onnx::types::AttributeType;
@@ -155,8 +156,7 @@ impl Expansion<'_> {
         let rename = |expansion: &Self, values: &[ValueInfo]| -> Vec<ValueInfo> {
             let renamed = |value: &ValueInfo| {
                 let name = value.name.map(|name| expansion.bindings.bound(name));
-                let copy = ValueInfo { name, ..value.clone() };
-                if call.typed { copy } else { without_shape(copy, keeps_rank) }
+                if call.typed { ValueInfo { name, ..value.clone() } } else { without_shape(name, value, keeps_rank) }
             };
             values.iter().map(renamed).collect()
         };
@@ -197,16 +197,22 @@ impl Expansion<'_> {
     }
 }
 
-/// A value without a shape, or with the rank alone, unless it is a single item. The types of elements stay: inputs of a
-/// loop's body need them.
-fn without_shape(mut value: ValueInfo, keeps_rank: bool) -> ValueInfo {
-    if let Some(TypeProto { form: TypeForm::Tensor(tensor), .. }) = &mut value.ty {
-        match &mut tensor.shape {
-            Some(shape) if keeps_rank => shape.dims.iter_mut().for_each(|dim| dim.extent = Extent::Unknown),
-            shape => _ = shape.take_if(|shape| !shape.dims.is_empty()),
+/// A copy of a value without a shape, or with the rank alone, unless it is a single item. The types of elements stay: inputs
+/// of a loop's body need them.
+fn without_shape(name: Option<NameId>, value: &ValueInfo, keeps_rank: bool) -> ValueInfo {
+    let ty = match &value.ty {
+        Some(TypeProto { form: TypeForm::Tensor(tensor), rest }) => {
+            let shape = tensor.shape.as_ref().filter(|shape| keeps_rank || shape.dims.is_empty()).cloned();
+            let shape = shape.map(|mut shape| {
+                shape.dims.iter_mut().for_each(|dim| dim.extent = Extent::Unknown);
+                shape
+            });
+            let tensor = TensorType { shape, element: tensor.element, rest: tensor.rest.clone() };
+            Some(TypeProto { form: TypeForm::Tensor(tensor), rest: rest.clone() })
         }
-    }
-    value
+        other => other.clone(),
+    };
+    ValueInfo { name, ty, rest: value.rest.clone() }
 }
 
 /// The number of levels of nested graphs in a value.

@@ -131,9 +131,16 @@ impl ControlFlow {
 }
 
 impl<'f> Expansion<'f> {
-    /// Whether a node may have known control flow, or must be reported if it cannot be expanded.
+    /// Whether a node has known control flow, or must be reported if it cannot be expanded. Of a branch whose condition is
+    /// not known nothing is prepared: most stay.
     pub(super) fn is_control(&self, node: &NodeProto) -> bool {
-        self.operator(node).is_some_and(|operator| operator == "If" || self.flow.tell_stays)
+        self.operator(node).is_some_and(|operator| self.flow.tell_stays || operator == "If" && self.decides(node))
+    }
+
+    /// Whether the condition of a branch is known.
+    fn decides(&self, node: &NodeProto) -> bool {
+        let condition = node.inputs.first().map(|condition| self.bindings.bound(*condition));
+        condition.is_some_and(|condition| self.known.bool(condition).is_some())
     }
 
     fn operator(&self, node: &NodeProto) -> Option<&'static str> {

@@ -6,7 +6,7 @@ use super::control::has_control;
 use super::copy::{Expand, Expansion};
 use super::defaults::{self, GivenTwice};
 use super::finding::NodeFinding;
-use super::functions::{Callee, FunctionKey, Functions};
+use super::functions::{Callee, FunctionKey, Functions, each_node_mut};
 use super::marks::NameMarks;
 use super::{annotations, named, shardings, training};
 use crate::Options;
@@ -94,8 +94,14 @@ pub(in crate::onnx) fn expand_control(
 fn settle_names(model: &mut ModelProto) {
     let names = &mut model.names;
     names.values.resolve(&names.texts, &Default::default());
-    shardings::settle(model);
-    annotations::settle(model);
+    let ModelProto { names, graph, functions, .. } = model;
+    let graphs = graph.iter_mut().map(|graph| &mut graph.nodes);
+    for nodes in graphs.chain(functions.iter_mut().map(|function| &mut function.nodes)) {
+        each_node_mut(nodes, &mut |node| {
+            shardings::settle(names, node);
+            annotations::settle(names, node);
+        });
+    }
 }
 
 /// Replaces recurrent layers by their steps where that is possible. Adds those that stay to the control flow that stays,

@@ -8,7 +8,7 @@ use super::marks::NameMarks;
 use super::opsets::Imports;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::model::{AttributeProto, AttributeValue, FunctionProto, GraphProto, ModelNames, NodeProto};
+use crate::onnx::model::{AttributeProto, AttributeValue, FunctionProto, GraphProto, ModelNames, NodeProto, Values};
 use crate::source::names::Name;
 use crate::{Lower, Options};
 
@@ -364,12 +364,12 @@ pub(in crate::onnx) fn each_graph_mut(value: &mut AttributeValue, visit: &mut dy
 }
 
 /// The names that a graph defines, each once.
-pub(in crate::onnx) fn own_names(graph: &GraphProto) -> Vec<NameId> {
+pub(in crate::onnx) fn own_names(graph: &GraphProto) -> Values {
     let inputs = graph.inputs.iter().filter_map(|input| input.name);
     let initializers = graph.initializers.iter().filter_map(|tensor| tensor.name);
     let results = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied());
     let own = inputs.chain(initializers).chain(results);
-    let mut own: Vec<NameId> = own.filter(|name| *name != NameId::ROOT).collect();
+    let mut own: Values = own.filter(|name| *name != NameId::ROOT).collect();
     // Most branches define one.
     if own.len() > 1 {
         let mut seen = FxHashSet::default();

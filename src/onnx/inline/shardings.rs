@@ -5,10 +5,9 @@
 
 use bytes::Bytes;
 
-use super::functions::each_node_mut;
 use crate::graph::names::NameId;
 use crate::onnx::contents::Contents;
-use crate::onnx::model::{EncodedField, Fields, ModelNames, ModelProto, NodeProto, Wire};
+use crate::onnx::model::{EncodedField, Fields, ModelNames, NodeProto, Wire};
 use crate::onnx::protobuf::fields::{device, node as node_fields, sharding};
 use crate::onnx::protobuf::{reader, writer};
 
@@ -32,21 +31,16 @@ pub(super) fn placed(names: &ModelNames, node: &NodeProto) -> Fields {
 }
 
 /// Writes the names of values in place of their places.
-pub(super) fn settle(model: &mut ModelProto) {
-    let ModelProto { names, graph, functions, .. } = model;
-    let mut name = |node: &mut NodeProto| {
-        let NodeProto { rest, inputs, outputs, .. } = node;
-        rewrite(rest, &|text| {
-            let place = std::str::from_utf8(text.strip_prefix(&[MARK])?).ok()?;
-            let (values, index) = match place.strip_prefix('i') {
-                Some(index) => (&*inputs, index),
-                None => (&*outputs, place.strip_prefix('o')?),
-            };
-            values.get(index.parse::<usize>().ok()?).map(|value| names.spelled(*value).into_bytes())
-        });
-    };
-    graph.iter_mut().for_each(|graph| each_node_mut(&mut graph.nodes, &mut name));
-    functions.iter_mut().for_each(|function| each_node_mut(&mut function.nodes, &mut name));
+pub(super) fn settle(names: &ModelNames, node: &mut NodeProto) {
+    let NodeProto { rest, inputs, outputs, .. } = node;
+    rewrite(rest, &|text| {
+        let place = std::str::from_utf8(text.strip_prefix(&[MARK])?).ok()?;
+        let (values, index) = match place.strip_prefix('i') {
+            Some(index) => (&*inputs, index),
+            None => (&*outputs, place.strip_prefix('o')?),
+        };
+        values.get(index.parse::<usize>().ok()?).map(|value| names.spelled(*value).into_bytes())
+    });
 }
 
 /// Replaces the names of tensors in what the fields of a node say about devices.

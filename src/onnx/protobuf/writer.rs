@@ -5,6 +5,8 @@
 
 use std::io;
 
+use smallvec::SmallVec;
+
 use super::texts;
 use crate::onnx::contents::FieldBytes;
 use crate::onnx::model::{EncodedField, Fields, Wire};
@@ -215,7 +217,8 @@ impl<'o> MessageWriter<'o> {
     }
 
     fn kept_of(&mut self, fields: &[EncodedField], numbers: std::ops::Range<u32>) {
-        let mut found: Vec<&EncodedField> = fields.iter().filter(|field| numbers.contains(&field.number)).collect();
+        let mut found: SmallVec<[&EncodedField; 4]> =
+            fields.iter().filter(|field| numbers.contains(&field.number)).collect();
         found.sort_by_key(|field| field.number);
         found.into_iter().for_each(|field| self.field(field));
     }

@@ -62,7 +62,7 @@ impl<'m> Import<'m> {
 
     /// Adds a copy of a graph for values of its inputs, and returns those of its outputs.
     fn copy(&mut self, graph: &'m GraphProto, inputs: Vec<NnefItem>) -> Lowered<Vec<NnefItem>> {
-        let names: Vec<NameId> = own_names(graph);
+        let names = own_names(graph);
         let outer = self.hide(&names);
         for (input, item) in graph.inputs.iter().zip(inputs) {
             if let Some(name) = input.name {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::{NodePlace, TooLarge, View};
 use crate::graph::constant::shortest;
 use crate::graph::names::NameId;
@@ -82,7 +84,8 @@ impl<'m> View<'m> {
         let row = self.graph.add_graph_place(name, at);
         let group = self.graph.add_origin(origin, row);
         self.types.push(self.types.last().copied().flatten().and_then(|types| types.inner.get(place)));
-        let hidden: Vec<_> = own_names(graph).into_iter().map(|name| (name, self.tensors.hide(name))).collect();
+        let hidden: SmallVec<[_; 4]> =
+            own_names(graph).into_iter().map(|name| (name, self.tensors.hide(name))).collect();
         self.body(graph, NodePlace { call: node.origin, group })?;
         let results: Vec<Value> =
             graph.outputs.iter().map(|output| Value::Tensor(self.value(output.name.unwrap_or(NameId::ROOT)))).collect();

@@ -23,6 +23,7 @@ pub(super) const ROWS: &[LoweringRow] = &[
     (&["Tensor.slice_copy", "torch.slice_scatter"], By(slice_copy)),
     (&["Tensor.select_copy", "torch.select_scatter"], By(select_copy)),
     (&["Tensor.copy"], By(copy)),
+    (&["torch.as_strided"], By(strided)),
 ];
 
 impl Line<'_> {
@@ -392,4 +393,28 @@ fn copy(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let source = line.cast(source, line.primitive(x)?)?;
     let shape = line.extents(x)?;
     Ok(vec![line.expanded(source, &shape)?])
+}
+
+/// `torch.as_strided`: items at places that grow by a number along each axis.
+fn strided(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let x = line.tensor("input")?;
+    let (size, steps): (Vec<i64>, Vec<i64>) = (line.required("size")?, line.required("stride")?);
+    line.require("stride", steps.len() == size.len(), "as many numbers as `size`")?;
+    line.items_of(&size)?;
+    let mut places = vec![line.optional("storage_offset")?.unwrap_or(0)];
+    for (extent, step) in size.iter().zip(&steps) {
+        let along = |place: &i64| -> Option<Vec<i64>> {
+            (0..*extent).map(|at| at.checked_mul(*step)?.checked_add(*place)).collect()
+        };
+        places = places.iter().map(along).collect::<Option<Vec<_>>>().ok_or(Refusal::UNFIT)?.concat();
+    }
+    let count = product(&line.extents(x)?)?;
+    line.require(
+        "stride",
+        places.iter().all(|place| (0..count).contains(place)),
+        "numbers that stay within the tensor",
+    )?;
+    let row = line.flat(x)?;
+    let items = line.taken_at(row, places, 0)?;
+    Ok(vec![line.reshaped(items, &size)?])
 }

@@ -1,9 +1,11 @@
 //! Padding, and shuffles between channels and pixels.
 
+use super::settings::AnyNumber;
 use super::windows::{pairs, spatial};
 use super::{Line, Lowered, Refusal, extent_of, in_groups, integers, product};
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
+use crate::library::assembly::Assembly;
 
 /// The border mode in which the items of an axis follow each other without end. NNEF does not have it.
 pub(super) const CIRCULAR: &str = "circular";
@@ -47,8 +49,15 @@ fn padded(line: &mut Line, key: &str, border: &str, value: f64) -> Lowered<Vec<T
     padding.reverse();
     let more: Vec<(i64, i64)> = padding.iter().map(|(before, after)| ((*before).max(0), (*after).max(0))).collect();
     let pad = |line: &mut Line, x| {
-        let arguments = vec![Value::Tensor(x), pairs(more.clone()), Value::String(border.into()), Value::Scalar(value)];
-        line.add("pad", arguments)
+        let amount =
+            |x, value| vec![Value::Tensor(x), pairs(more.clone()), Value::String(border.into()), Value::Scalar(value)];
+        if value.is_finite() {
+            return line.add("pad", amount(x, value));
+        }
+        let inside = marked(line, x, &more)?;
+        let inside = line.add("pad", amount(inside, 0.0))?;
+        let y = line.add("pad", amount(x, 0.0))?;
+        beside(line, y, inside, value)
     };
     if border == "reflect" {
         // Items that are removed are reflected, too.
@@ -64,20 +73,34 @@ fn padded(line: &mut Line, key: &str, border: &str, value: f64) -> Lowered<Vec<T
     Ok(vec![pad(line, x)?])
 }
 
+/// Ones, with the extents of a tensor along the axes that are padded.
+fn marked(line: &mut Line, x: TensorId, padding: &[(i64, i64)]) -> Lowered<TensorId> {
+    let axes = line.extents(x)?.into_iter().zip(padding);
+    let extents: Vec<i64> = axes.map(|(extent, padding)| if *padding == (0, 0) { 1 } else { extent }).collect();
+    line.numbers(&extents, |_| 1.0)
+}
+
+/// A tensor with a number that is not finite where `inside` is 0. Texts of NNEF have no such number, but logarithms give it.
+fn beside(line: &mut Line, y: TensorId, inside: TensorId, value: f64) -> Lowered<TensorId> {
+    let rank = line.rank(y)? as usize;
+    let of = line.numbers(&vec![1; rank], |_| if value.is_nan() { -1.0 } else { 0.0 })?;
+    let number = if value == f64::INFINITY { "neg(log(@2))" } else { "log(@2)" };
+    line.formula_of(&format!("select(gt(@1,0.5),@0,{number})"), &[y, inside, of])
+}
+
 /// A padding whose border mode is a parameter.
 pub(super) fn pad(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let modes = [("constant", "constant"), ("reflect", "reflect"), ("replicate", "replicate"), (CIRCULAR, CIRCULAR)];
     let border = line.choice("mode", &modes, Some("constant"))?;
-    let value: Option<f64> = line.optional("value")?;
-    let has_meaning = border == "constant" || value.is_none_or(|value| value == 0.0);
-    line.require("value", has_meaning, "`None` with this mode")?;
-    padded(line, "pad", border, value.unwrap_or(0.0))
+    let value = line.optional("value")?.map_or(0.0, |AnyNumber(value)| value);
+    line.require("value", border == "constant" || value == 0.0, "`None` with this mode")?;
+    padded(line, "pad", border, value)
 }
 
 /// A padding whose border mode is determined by the kind of the operator.
 pub(super) fn pad_with(line: &mut Line, border: &'static str) -> Lowered<Vec<TensorId>> {
     let constant = line.kind.starts_with("nn.ConstantPad");
-    let value = if constant { line.required("value")? } else { 0.0 };
+    let AnyNumber(value) = if constant { line.required("value")? } else { AnyNumber(0.0) };
     let (given, wanted) = (line.required::<Vec<i64>>("padding")?.len(), spatial(line)?.saturating_mul(2));
     line.require("padding", given == wanted, &format!("a list of {wanted} integers"))?;
     padded(line, "padding", border, value)

@@ -86,6 +86,21 @@ impl SettingKind for f64 {
     }
 }
 
+/// A number that may be infinite, or not a number.
+pub(super) struct AnyNumber(pub(super) f64);
+
+impl SettingKind for AnyNumber {
+    const EXPECTED: &'static str = "a number";
+
+    fn of(setting: &Setting) -> Option<Self> {
+        match setting {
+            Setting::Literal(Literal::Float(value)) => Some(AnyNumber(*value)),
+            Setting::Word(word) => word.parse().ok().map(AnyNumber),
+            other => f64::of(other).map(AnyNumber),
+        }
+    }
+}
+
 impl SettingKind for bool {
     const EXPECTED: &'static str = "`True` or `False`";
 

@@ -89,6 +89,7 @@ pub(super) const EXAMPLES: &[Example] = &[
     (&["(2,3)f32"], "torch.any", "dim=(1) keepdim=False"),
     (&["(2,3)f32"], "torch.all", "dim=(1) keepdim=False"),
     (&["(2,3)f32"], "torch.roll", "shifts=(1) dims=(1)"),
+    (&["(2,3)f32"], "torch.as_strided", "size=(2,2) stride=(1,3)"),
     (&["(2,3)f32"], "torch.flip", "dims=(1)"),
     (&["(2,3)f32"], "torch.fliplr", ""),
     (&["(2,3)f32"], "torch.flipud", ""),
@@ -391,6 +392,7 @@ fn items_are_accumulated() {
 fn items_are_moved() {
     let other: Input = ("(2,3)f32", &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
     check(&[
+        (&[SIX], "torch.as_strided", "size=(2,2) stride=(1,2) storage_offset=1", &[&[2.0, 4.0, 3.0, 5.0]]),
         (&[SIX], "torch.roll", "shifts=(1) dims=(1)", &[&[3.0, 1.0, 2.0, 6.0, 4.0, 5.0]]),
         (&[SIX], "torch.roll", "shifts=-2 dims=None", &[&[3.0, 4.0, 5.0, 6.0, 1.0, 2.0]]),
         (&[SIX], "torch.flip", "dims=(0,1)", &[&[6.0, 5.0, 4.0, 3.0, 2.0, 1.0]]),
@@ -663,6 +665,8 @@ fn padding_removes_items() {
     check(&[
         (&[row], "nn.ConstantPad1d", "padding=(-1,2) value=0.5", &[&[2.0, 3.0, 4.0, 0.5, 0.5]]),
         (&[row], "F.pad", "pad=(-1,-2)", &[&[2.0]]),
+        (&[row], "F.pad", "pad=(1,-2) value=-inf", &[&[f64::NEG_INFINITY, 1.0, 2.0]]),
+        (&[row], "nn.ConstantPad1d", "padding=(-3,1) value=inf", &[&[4.0, f64::INFINITY]]),
         (&[row], "F.pad", "pad=(1,-1) mode=circular", &[&[3.0, 1.0, 2.0, 3.0]]),
         (&[row], "F.pad", "pad=(-1,1) mode=replicate", &[&[2.0, 3.0, 4.0, 4.0]]),
         (&[row], "F.pad", "pad=(3,-2) mode=reflect", &[&[4.0, 3.0, 2.0, 1.0, 2.0]]),

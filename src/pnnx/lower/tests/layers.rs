@@ -125,6 +125,7 @@ fn pooling_follows_its_windows() {
         (&[&[1, 1, 5]], "F.adaptive_max_pool1d", "output_size=3", &[1, 1, 3], &[2.0, 4.0, 5.0]),
         (&[&[1, 1, 2, 3]], "F.adaptive_avg_pool2d", "output_size=(0,2)", &[1, 1, 2, 2], &[1.5, 2.5, 4.5, 5.5]),
         (&[&[1, 1, 3]], "F.avg_pool1d", "kernel_size=2 divisor_override=4", &[1, 1, 1], &[0.75]),
+        (&[&[1, 1, 2]], "F.max_pool1d", "kernel_size=3 stride=2 ceil_mode=True", &[1, 1, 1], &[2.0]),
         (&[&[1, 1, 4]], "F.avg_pool1d", "kernel_size=3 padding=1 ceil_mode=True", &[1, 1, 2], &[1.0, 7.0 / 3.0]),
         (
             &[&[1, 1, 4]],

@@ -1,0 +1,164 @@
+//! Layers of detectors: boxes that follow from extents alone, and the greatest items within a box.
+
+use super::{LayerLine, LayerRuleRow};
+use crate::graph::TensorId;
+use crate::library::assembly::{Assembly, integers};
+use crate::pnnx::lower::{Lowered, Refusal};
+
+pub(super) const ROWS: &[LayerRuleRow] = &[(&["PriorBox"], priors), (&["ROIPooling"], pooled)];
+
+/// Layers whose results have as many rows as there are boxes, which depends on data.
+pub(super) const OF_DATA: &[&str] = &["DetectionOutput", "Proposal", "YoloDetectionOutput", "Yolov3DetectionOutput"];
+
+/// The least float of 32 bits, which is less than any item of a box.
+const LEAST: &str = "-3.4028234663852886e38";
+
+/// What stands for a size that follows from an operand.
+const OPEN: f64 = -233.0;
+
+/// The boxes at each place of a plane, and how they are laid over an image.
+struct PriorBoxes {
+    /// Widths and heights.
+    sizes: Vec<(f64, f64)>,
+    /// The number of places in a row.
+    columns: i64,
+    /// Width and height of the image, and of the part of it that belongs to a place.
+    image: (f64, f64),
+    step: (f64, f64),
+    offset: f64,
+    clips: bool,
+}
+
+impl PriorBoxes {
+    /// A coordinate, by its number: x and y of the first corner, then of the other one, for each box of each place.
+    fn coordinate(&self, number: i64) -> f64 {
+        let (corner, number) = (number.rem_euclid(4), number.div_euclid(4));
+        let count = self.sizes.len() as i64;
+        let which = number.checked_rem_euclid(count).and_then(|at| usize::try_from(at).ok());
+        let (width, height) = which.and_then(|at| self.sizes.get(at).copied()).unwrap_or_default();
+        let place = number.checked_div_euclid(count).unwrap_or_default();
+        let row = place.checked_div_euclid(self.columns).unwrap_or_default();
+        let column = place.checked_rem_euclid(self.columns).unwrap_or_default();
+        let side = if corner < 2 { -0.5 } else { 0.5 };
+        let (center, length, whole) = match corner.rem_euclid(2) {
+            0 => ((column as f64 + self.offset) * self.step.0, width, self.image.0),
+            _ => ((row as f64 + self.offset) * self.step.1, height, self.image.1),
+        };
+        let found = (center + side * length) / whole;
+        if self.clips { found.clamp(0.0, 1.0) } else { found }
+    }
+}
+
+/// The sizes of the boxes at each place: squares, and rectangles of the same area.
+fn sizes(line: &LayerLine) -> Lowered<Vec<(f64, f64)>> {
+    let (least, most) = (line.scalars("min_sizes")?, line.scalars("max_sizes")?);
+    line.require("max_sizes", most.is_empty() || most.len() == least.len(), "as many sizes as `min_sizes`")?;
+    let (ratios, flips) = (line.scalars("aspect_ratios")?, line.flag("flip")?);
+    let mut found = Vec::new();
+    for (at, size) in least.into_iter().enumerate() {
+        found.push((size, size));
+        found.extend(most.get(at).map(|most| ((size * most).sqrt(), (size * most).sqrt())));
+        for ratio in &ratios {
+            let (long, short) = (size * ratio.sqrt(), size / ratio.sqrt());
+            found.push((long, short));
+            found.extend(flips.then_some((short, long)));
+        }
+    }
+    line.require("min_sizes", !found.is_empty(), "sizes")?;
+    Ok(found)
+}
+
+/// Boxes around the places of a plane, as parts of an image, and a row with their variances. The numbers of an image that the
+/// text does not have are those of the second operand.
+fn priors(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let (x, image) = match line.operands[..] {
+        [x] => (x, None),
+        [x, image] => (x, Some(image)),
+        _ => return Err(Refusal::UNFIT),
+    };
+    let &[_, rows, columns] = &line.to.extents(x)?[..] else { return Err(Refusal::UNFIT) };
+    ["step_mmdetection", "center_mmdetection"].iter().try_for_each(|name| line.is(name, 0))?;
+    let size = |line: &LayerLine, name: &str, behind: usize| match line.scalar(name)? {
+        OPEN => {
+            let image = image.ok_or_else(|| line.unsupported(name, "a size, or a second operand"))?;
+            let extent = line.to.extents(image)?.iter().rev().nth(behind).copied();
+            Ok(extent.ok_or(Refusal::UNFIT)? as f64)
+        }
+        given => Ok(given),
+    };
+    let image = (size(line, "image_width", 0)?, size(line, "image_height", 1)?);
+    let step = |line: &LayerLine, name: &str, whole: f64, count: i64| {
+        Ok(match line.scalar(name)? {
+            OPEN => whole / count as f64,
+            given => given,
+        })
+    };
+    let step = (step(line, "step_width", image.0, columns)?, step(line, "step_height", image.1, rows)?);
+    let (offset, clips) = (line.scalar("offset")?, line.flag("clip")?);
+    let boxes = PriorBoxes { sizes: sizes(line)?, columns, image, step, offset, clips };
+    let mut variances = Vec::with_capacity(4);
+    for at in 0..4 {
+        variances.push(line.scalar(&format!("variances_{at}"))?);
+    }
+    let count = line.to.count(&[rows, columns, boxes.sizes.len() as i64, 4])?;
+    let item = |at: i64| match at.checked_sub(count).filter(|at| *at >= 0) {
+        Some(at) => variances.iter().cycle().nth(at.rem_euclid(4) as usize).copied().unwrap_or_default(),
+        None => boxes.coordinate(at),
+    };
+    Ok(vec![line.to.numbers(&[2, count], item)?])
+}
+
+/// Which of the items along an axis are in each part of a box, and which parts have none.
+struct BoxParts {
+    inside: TensorId,
+    is_empty: TensorId,
+}
+
+/// The parts of a box along an axis, from the coordinates of its corners, which are rounded, halves away from 0.
+fn parts(line: &mut LayerLine, corners: [TensorId; 2], (parts, extent): (i64, i64), scale: f64) -> Lowered<BoxParts> {
+    let rounded = format!("mul(sign(@0),floor(add(abs(mul(@0,{scale:?})),0.5)))");
+    let begin = line.to.formula_of(&rounded, &[corners[0]])?;
+    let end = line.to.formula_of(&rounded, &[corners[1]])?;
+    let length = line.to.formula_of(&format!("div(max(add(sub(@1,@0),1.0),1.0),{parts}.0)"), &[begin, end])?;
+    let number = line.to.numbers(&[parts, 1], |at| at as f64)?;
+    let side = |line: &mut LayerLine, place: &str| {
+        let within = format!("min(max(add(@0,{place}),0.0),{extent}.0)");
+        line.to.formula_of(&within, &[begin, length, number])
+    };
+    let (first, last) = (side(line, "floor(mul(@2,@1))")?, side(line, "ceil(mul(add(@2,1.0),@1))")?);
+    let place = line.to.numbers(&[1, extent], |at| at as f64)?;
+    let inside = line.to.formula_of("and(ge(@0,@1),lt(@0,@2))", &[place, first, last])?;
+    let is_empty = line.to.formula_of("le(@1,@0)", &[first, last])?;
+    Ok(BoxParts { inside, is_empty })
+}
+
+/// The greatest items of the parts of a box, which is a second blob; parts without items are 0.
+fn pooled(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let &[x, region] = &line.operands[..] else { return Err(Refusal::UNFIT) };
+    let &[channels, rows, columns] = &line.to.extents(x)?[..] else { return Err(Refusal::UNFIT) };
+    if line.to.count(&line.to.extents(region)?)? != 4 {
+        return Err(Refusal::UNFIT);
+    }
+    let (wide, high, scale) =
+        (line.integer("pooled_width")?, line.integer("pooled_height")?, line.scalar("spatial_scale")?);
+    line.require("pooled_width", wide > 0 && high > 0, "a number above 0, as is `pooled_height`")?;
+    let region = line.to.reshaped(region, &[1, 4])?;
+    // The coordinates are x and y of one corner, then those of the other one.
+    let corner = |line: &mut LayerLine, at: i64| line.to.part_of(region, 1, (at, at.saturating_add(1)));
+    let across = [corner(line, 0)?, corner(line, 2)?];
+    let down = [corner(line, 1)?, corner(line, 3)?];
+    let across = parts(line, across, (wide, columns), scale)?;
+    let down = parts(line, down, (high, rows), scale)?;
+    let chosen = format!("select(@0,@1,{LEAST})");
+    let inside = line.to.reshaped(across.inside, &[1, 1, wide, columns])?;
+    let y = line.to.reshaped(x, &[channels, rows, 1, columns])?;
+    let y = line.to.formula_of(&chosen, &[inside, y])?;
+    let y = line.to.on("max_reduce", y, [integers(&[3])])?;
+    let inside = line.to.reshaped(down.inside, &[1, high, rows, 1])?;
+    let y = line.to.reshaped(y, &[channels, 1, rows, wide])?;
+    let y = line.to.formula_of(&chosen, &[inside, y])?;
+    let y = line.to.on("max_reduce", y, [integers(&[2])])?;
+    let y = line.to.reshaped(y, &[channels, high, wide])?;
+    let without = [line.to.reshaped(down.is_empty, &[1, high, 1])?, line.to.reshaped(across.is_empty, &[1, 1, wide])?];
+    Ok(vec![line.to.formula_of("select(or(@0,@1),0.0,@2)", &[&without[..], &[y]].concat())?])
+}
