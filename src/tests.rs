@@ -1,8 +1,12 @@
 //! What the tests of several modules share.
 
+#[allow(dead_code, unreachable_pub)] // The other tests use the rest.
+#[path = "../tests/common/documents.rs"]
+mod documents;
 #[path = "../tests/common/patterns.rs"]
 mod patterns;
 
+pub(crate) use documents::{RealDocument, models, shared};
 pub(crate) use patterns::matching;
 
 #[cfg(feature = "onnx")]

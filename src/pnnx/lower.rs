@@ -60,29 +60,60 @@ pub(crate) use settings::{Lowered, Refusal};
 use LoweringRule::{By, With};
 pub(super) use complex::computed;
 
-/// The rules. Functions of the elements of one tensor are in the dictionary.
+/// The rules, by families. Functions of the elements of one tensor are in the dictionary.
+const FAMILIES: &[&[LoweringRow]] = &[
+    TABLE,
+    logic::ROWS,
+    fills::ROWS,
+    indexing::ROWS,
+    scatter::ROWS,
+    order::ROWS,
+    running::ROWS,
+    moves::ROWS,
+    diagonals::ROWS,
+    lengths::ROWS,
+    losses::ROWS,
+    vectors::ROWS,
+    fourier::ROWS,
+    spectra::ROWS,
+    special::ROWS,
+    bags::ROWS,
+    encoder::ROWS,
+    complex::ROWS,
+];
+
 fn table() -> impl Iterator<Item = &'static LoweringRow> {
-    let families = [
-        TABLE,
-        logic::ROWS,
-        fills::ROWS,
-        indexing::ROWS,
-        scatter::ROWS,
-        order::ROWS,
-        running::ROWS,
-        moves::ROWS,
-        diagonals::ROWS,
-        lengths::ROWS,
-        losses::ROWS,
-        vectors::ROWS,
-        fourier::ROWS,
-        spectra::ROWS,
-        special::ROWS,
-        bags::ROWS,
-        encoder::ROWS,
-        complex::ROWS,
-    ];
-    families.into_iter().flatten()
+    FAMILIES.iter().copied().flatten()
+}
+
+/// The kinds that have rules. Also builds without translation know them, to tell what is misspelt: this copy, which the
+/// compiler makes, does not bring the rules along.
+static KINDS: [&[&str]; number_of_rules()] = kinds();
+
+const fn number_of_rules() -> usize {
+    let (mut families, mut number) = (FAMILIES, 0usize);
+    while let Some((rows, others)) = families.split_first() {
+        number = number.saturating_add(rows.len());
+        families = others;
+    }
+    number
+}
+
+const fn kinds() -> [&'static [&'static str]; number_of_rules()] {
+    let mut found: [&[&str]; number_of_rules()] = [&[]; number_of_rules()];
+    let (mut families, mut rows, mut places): (_, &[LoweringRow], &mut [&[&str]]) = (FAMILIES, &[], &mut found);
+    loop {
+        if let Some((row, rest)) = rows.split_first() {
+            let Some((place, behind)) = places.split_first_mut() else { break };
+            *place = row.0;
+            (rows, places) = (rest, behind);
+        } else if let Some((family, others)) = families.split_first() {
+            (rows, families) = (*family, others);
+        } else {
+            break;
+        }
+    }
+    found
 }
 
 /// Rules of layers, and of other operators that are older than the families.
@@ -294,7 +325,7 @@ pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
 pub(super) fn misspelt(kind: &str) -> Option<&'static str> {
     let known = || {
         let in_dictionary = dictionary::all().flat_map(|row| row.torch.split_ascii_whitespace());
-        table().flat_map(|(kinds, _)| kinds.iter().copied()).chain(in_dictionary)
+        KINDS.iter().flat_map(|kinds| kinds.iter().copied()).chain(in_dictionary)
     };
     let (module, name) = kind.rsplit_once('.')?;
     if known().any(|known| known == kind) || Op::named(name).is_some() {

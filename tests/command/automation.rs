@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::common::command::{call, messages, program, run};
+use crate::common::left_out;
 
 const GOOD: &str = "version 1.0;\ngraph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(x); }\n";
 const BAD: &str = "version 1.0;\ngraph G( x ) -> ( y ) { x = external(shape = [2]); y = rleu(x); }\n";
@@ -69,7 +70,7 @@ fn act(folder: &Path, paths: &str, arguments: &str, sarif: &str) -> Output {
 #[test]
 fn the_action_annotates_and_logs() {
     if Command::new("bash").arg("--version").output().is_err() {
-        println!("skipped: no bash");
+        left_out("there is no bash");
         return;
     }
     let action = page("action.yml");

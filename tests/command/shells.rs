@@ -1,9 +1,10 @@
 //! Completion scripts, run in the shells that are installed, and manual pages.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::process::{Command, Stdio};
 
 use crate::common::command;
+use crate::common::left_out;
 
 /// What is typed, and what a completion makes of it.
 const LINES: &[(&str, &str)] = &[
@@ -32,7 +33,7 @@ fn run(args: &[&str]) -> (i32, String, String) {
 /// what it writes; none if there is no such shell.
 fn in_shell(shell: &str, args: &[&str], script: &str) -> Option<Vec<String>> {
     if Command::new(shell).args(["-c", "exit"]).status().is_err() {
-        println!("skipped: no {shell}");
+        left_out(&format!("there is no {shell}"));
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -60,7 +61,7 @@ fn in_shell(shell: &str, args: &[&str], script: &str) -> Option<Vec<String>> {
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if text.contains("no zpty") {
-        println!("skipped: {shell} has no module zpty");
+        left_out(&format!("{shell} has no module zpty"));
         return None;
     }
     assert!(!text.is_empty(), "{shell}: {}", String::from_utf8_lossy(&output.stderr));

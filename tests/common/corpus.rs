@@ -1,5 +1,5 @@
 //! Shared by the tests of the library.
-#![allow(clippy::unwrap_used, clippy::print_stderr, dead_code)]
+#![allow(clippy::unwrap_used, dead_code)]
 
 use std::path::{Path, PathBuf};
 
@@ -48,30 +48,6 @@ pub fn flat(source: &str, options: &Options) -> (String, Found) {
     let (graph, found) = flatten(source, options);
     let graph = graph.unwrap_or_else(|| panic!("{found:?}\n{source}"));
     (text(&graph), found)
-}
-
-/// A folder beside the repository, which is optional.
-pub fn shared(folder: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(folder);
-    if !path.is_dir() {
-        eprintln!("skipped: there is no folder {folder}");
-        return None;
-    }
-    Some(path)
-}
-
-/// The documents of the models.
-pub fn models() -> Vec<(String, String)> {
-    let Some(folder) = shared("models") else { return Vec::new() };
-    let mut models = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if let Ok(text) = std::fs::read_to_string(path.join("graph.nnef")) {
-            models.push((path.file_name().unwrap().to_string_lossy().into_owned(), text));
-        }
-    }
-    models.sort();
-    models
 }
 
 /// The cases of the conformance suite in files whose names start so.

@@ -1,9 +1,9 @@
-//! Shared by property tests and robustness tests: running the library on a text, the real documents,
+//! Shared by property tests and robustness tests: running the library on a text, the conformance suite,
 //! and a generator of random numbers with a fixed seed.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
+use super::documents::{RealDocument, repository, sorted_entries};
 use nnef_flatten::{Diagnostic, Expansion, Graph, Lower, Options, expand, parse};
 
 /// The directives of every document made here.
@@ -82,40 +82,6 @@ pub fn lowering(lower: Lower) -> Options {
     Options::default().with(|o| o.lower = lower)
 }
 
-/// A document that is not made by a test.
-pub struct RealDocument {
-    /// For messages.
-    pub name: String,
-    /// Its text.
-    pub text: String,
-}
-
-fn shared(folder: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(folder)
-}
-
-fn sorted_entries(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    paths
-}
-
-/// The graphs of the model collection; none where it is absent.
-pub fn models() -> Vec<RealDocument> {
-    let folder = shared("models");
-    let document = |path: PathBuf| {
-        let text = fs::read(path.join("graph.nnef")).ok()?;
-        let name = path.file_name()?.to_string_lossy().into_owned();
-        Some(RealDocument { name, text: String::from_utf8_lossy(&text).into_owned() })
-    };
-    let found: Vec<RealDocument> = sorted_entries(&folder).into_iter().filter_map(document).collect();
-    if found.is_empty() {
-        println!("skipped: no models in {}", folder.display());
-    }
-    found
-}
-
 /// A row of the conformance tables.
 pub struct Case {
     /// Its text.
@@ -128,7 +94,7 @@ pub struct Case {
 
 /// The documents of the conformance suite.
 pub fn conformance() -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/tables/nnef");
+    let folder = repository("tests/conformance/tables/nnef");
     let mut found = Vec::new();
     for path in sorted_entries(&folder).iter().filter(|path| path.extension().is_some_and(|ext| ext == "json")) {
         let text = fs::read_to_string(path).expect("a table of cases");

@@ -14,6 +14,7 @@ pub mod archives;
 #[cfg(feature = "cli")]
 pub mod command;
 pub mod corpus;
+mod documents;
 #[cfg(feature = "eval")]
 pub mod layouts;
 mod library;
@@ -22,4 +23,5 @@ pub mod operators;
 pub mod patterns;
 pub mod protobuf;
 
+pub use documents::*;
 pub use library::*;

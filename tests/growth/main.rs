@@ -18,6 +18,7 @@ use std::process::{Command, Stdio};
 
 use common::HEADER;
 use common::command::fast;
+use common::left_out;
 use onnx::{MODELS, SIMPLIFIED, model};
 use rank::{OPERANDS, RANKS};
 
@@ -470,7 +471,7 @@ impl Input {
 /// any list counts for neither.
 fn grow_in_proportion(input: Input, without: &str, cases: &[(&'static str, Make)]) {
     let Some(none) = input.steps(without) else {
-        println!("skipped: valgrind is not installed");
+        left_out("valgrind is not installed");
         return;
     };
     let ratio = |(name, make): &(&'static str, Make)| {
@@ -549,7 +550,7 @@ fn sums_of_symbols(n: usize, operations: usize) -> String {
 #[ignore = "takes minutes: cargo test --test growth -- --ignored"]
 fn broadcast_extents_take_steps_in_proportion() {
     if UNROLLED.steps("").is_none() {
-        println!("skipped: valgrind is not installed");
+        left_out("valgrind is not installed");
         return;
     }
     let [few, many] = [5, 15].map(|n| {

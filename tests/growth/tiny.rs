@@ -9,6 +9,7 @@
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
+use crate::common::left_out;
 use nnef_flatten::eval::Limits;
 use nnef_flatten::onnx::Document;
 use nnef_flatten::source::Sources;
@@ -145,7 +146,7 @@ fn tiny_documents_cost_little() {
     let mut more = Vec::new();
     for (case, most) in cases {
         let [Some(few), Some(many)] = [1, 11].map(|times| instructions(&case, times)) else {
-            println!("skipped: valgrind is not installed");
+            left_out("valgrind is not installed");
             return;
         };
         let each = many.saturating_sub(few) / 10;

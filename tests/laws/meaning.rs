@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{flat_text, models, run, tell};
+use crate::common::{flat_text, run, small_models, tell};
 use crate::documents::{document, document_with_loops};
 use crate::drafts::in_draft;
 use crate::flattening::Verdict;
@@ -78,7 +78,7 @@ proptest! {
 /// Models small enough for a test, with random data.
 #[test]
 fn models_mean_what_their_sources_mean() {
-    let small = models().into_iter().filter(|model| model.name.starts_with("tiny_"));
+    let small = small_models().into_iter();
     let broken: Vec<String> = small
         .filter_map(|model| {
             let (all, custom) = (lowering(Lower::All, false), lowering(Lower::Custom, false));

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::common::{flat_text, models};
+use crate::common::{flat_text, small_models};
 use crate::documents::document;
 use crate::flattening::Verdict;
 use crate::passes::{flat, same_numbers, verdict};
@@ -116,7 +116,7 @@ fn equal_layers_are_one_fragment() {
 /// Models small enough for a test, with random data.
 #[test]
 fn models_are_outlined_by_the_law() {
-    let small = models().into_iter().filter(|model| model.name.starts_with("tiny_"));
+    let small = small_models().into_iter();
     let broken: Vec<String> =
         small.filter_map(|model| law(&model.text).err().map(|why| format!("{}: {why}", model.name))).collect();
     assert!(broken.is_empty(), "{}", broken.join("\n"));

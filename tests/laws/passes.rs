@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{flat_text, lowering, models, run, tell};
+use crate::common::{flat_text, lowering, run, small_models, tell};
 use crate::documents::{document, document_with_loops};
 use crate::drafts::in_draft;
 use crate::flattening::{Verdict, keeps_names, verified};
@@ -97,7 +97,7 @@ proptest! {
 /// Models small enough for a test, with random data.
 #[test]
 fn models_are_reworked_by_the_laws() {
-    let small = models().into_iter().filter(|model| model.name.starts_with("tiny_"));
+    let small = small_models().into_iter();
     let broken: Vec<String> = small
         .filter_map(|model| {
             let why = laws(&model.text, &lowering(Lower::All), &[]).err();

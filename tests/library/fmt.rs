@@ -1,7 +1,8 @@
 //! Formatting changes nothing but the layout of a document.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use crate::common::corpus::{cases, flatten, models};
+use crate::common::corpus::{cases, flatten};
+use crate::common::{RealDocument, models};
 use nnef_flatten::{Dialect, Graph, Lower, Options, parse};
 
 /// The formatted text of a flat graph. It may contain fragments that are kept verbatim.
@@ -38,7 +39,7 @@ fn the_corpus_keeps_its_meaning() {
 
 #[test]
 fn models_keep_their_meaning() {
-    for (name, text) in models() {
+    for RealDocument { name, text } in models() {
         check(&name, &text, &Options::default());
     }
 }
@@ -64,7 +65,7 @@ fn flat_text_is_formatted() {
         for case in cases("").iter().filter(|case| case["kind"] == "valid" && case["dialect"] != "draft") {
             check(&case["id"].to_string(), case["source"].as_str().unwrap(), &options);
         }
-        for (name, text) in models() {
+        for RealDocument { name, text } in models() {
             check(&name, &text, &options);
         }
     }

@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::common::corpus;
-use crate::common::corpus::{flat, flatten, models};
+use crate::common::corpus::{flat, flatten};
+use crate::common::{RealDocument, models};
 use nnef_flatten::{Dialect, Options, expand, parse};
 
 fn with(libraries: &[&str]) -> Options {
@@ -89,8 +90,9 @@ fn drafts_have_libraries_too() {
 
 #[test]
 fn registries_cover_the_models() {
-    let mut count = 0;
-    for (name, text) in models() {
+    let (mut count, models) = (0, models());
+    let all = models.len();
+    for RealDocument { name, text } in models {
         let parsed = parse(&name, text, &Options::default());
         let Ok(expansion) = expand(&parsed.document, &Options::default()) else { continue };
         let graph = &expansion.graph;
@@ -101,5 +103,5 @@ fn registries_cover_the_models() {
         assert!(!flat.contains("fragment tract_core_") || flat.contains("fragment tract_core_properties"), "{name}");
         count += 1;
     }
-    assert!(count == 0 || count > 100, "{count}");
+    assert!(count * 10 >= all * 9, "{count} of {all}");
 }

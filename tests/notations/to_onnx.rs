@@ -143,15 +143,9 @@ fn documents_of_2017_are_migrated() {
 
 #[test]
 fn models_of_real_networks_are_translated() {
-    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/models");
-    for name in ["tiny_cnn", "tiny_gru"] {
-        let model = models.join(name);
-        if !model.exists() {
-            println!("skipped: {name} is not there");
-            continue;
-        }
-        let text = done(&["-q", "--unroll", "--to", "onnxtxt", model.to_str().unwrap()]);
-        assert!(text.contains("network (float[1, "), "{name}");
+    for name in ["attention", "cnn", "gru"] {
+        let text = done(&["-q", "--unroll", "--to", "onnxtxt", &format!("tests/networks/{name}")]);
+        assert!(text.contains("network (float["), "{name}");
     }
 }
 

@@ -1,13 +1,15 @@
 //! The crates and features that the package is built from.
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
+#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use crate::common::left_out;
+
 /// Lines that cargo tells about crates; none where the tests run without it.
 fn told(words: &[&str]) -> Option<BTreeSet<String>> {
     let Some(cargo) = std::env::var_os("CARGO") else {
-        println!("skipped: this is not run by cargo");
+        left_out("this is not run by cargo");
         return None;
     };
     let output = Command::new(cargo).args(words).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();

@@ -2,11 +2,13 @@
 //!
 //! A patch has to apply to the tree; `.ci/run` also builds the tree with it. `CONTRIBUTING.md` says how a patch is
 //! brought up to date.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+
+use crate::common::left_out;
 
 /// Each patch with the number of files of `src` that it may touch; new files count.
 const LIMITS: &[(&str, usize)] = &[
@@ -52,7 +54,7 @@ fn patches_touch_few_files() {
 fn patches_apply() {
     let git = |args: &[&str]| Command::new("git").args(args).current_dir(package()).output();
     if git(&["--version"]).is_err() {
-        println!("skipped: no git");
+        left_out("there is no git");
         return;
     }
     for (name, _) in LIMITS {

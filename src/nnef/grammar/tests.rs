@@ -7,7 +7,7 @@ use crate::nnef::ast::{Assignment, Ast, BinaryOp, Body, Expr, ExprId, Module, Un
 use crate::nnef::print::{print_expr, print_module};
 use crate::source::Sources;
 use crate::source::names::Names;
-use crate::tests::matching;
+use crate::tests::{RealDocument, matching, models};
 
 struct Parsed {
     sources: Sources,
@@ -392,18 +392,12 @@ fn long_lists_are_broken() {
 
 #[test]
 fn models_survive_formatting() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/models");
-    let Ok(models) = std::fs::read_dir(&folder) else {
-        println!("skipped: no models");
-        return;
-    };
-    for model in models.flatten() {
-        let Ok(text) = std::fs::read_to_string(model.path().join("graph.nnef")) else { continue };
+    for RealDocument { name, text } in models() {
         let once = format_text(&text, Dialect::V1);
-        assert_eq!(format_text(&once, Dialect::V1), once, "{}", model.path().display());
-        assert_eq!(trees(&text), trees(&once), "{}", model.path().display());
+        assert_eq!(format_text(&once, Dialect::V1), once, "{name}");
+        assert_eq!(trees(&text), trees(&once), "{name}");
         let comments = |text: &str| parse_as(text, Dialect::V1).module.comments.len();
-        assert_eq!(comments(&text), comments(&once), "{}", model.path().display());
+        assert_eq!(comments(&text), comments(&once), "{name}");
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! `aten::NAME` is the operator of torch with that name, of one of its modules, whose rule reads its operands by name.
 
-use super::{Line, table};
+use super::{KINDS, Line};
 use crate::dictionary::{self, Vocabulary};
 use crate::pnnx::model::Role;
 use crate::pnnx::table::Op;
@@ -323,7 +323,7 @@ const OPERANDS: &[&str] = &["input", "other"];
 /// Whether there is a rule for a kind of operators.
 fn has_rule(kind: &str) -> bool {
     let name = MODULES.iter().find_map(|module| kind.strip_prefix(module));
-    table().any(|(kinds, _)| kinds.contains(&kind))
+    KINDS.iter().any(|kinds| kinds.contains(&kind))
         || dictionary::find(Vocabulary::Torch, kind).is_some_and(|row| row.function().is_some())
         || name.and_then(Op::named).is_some_and(|op| op.row().row.is_some())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 mod layers;
 
-use super::table;
+use super::{KINDS, table};
 use crate::diagnostics::Code;
 use crate::dictionary;
 use crate::eval::Evaluator;
@@ -53,6 +53,11 @@ fn told(text: &str) -> (Graph, Option<String>) {
     let (graph, _, found) = model.graph(FileId::default(), &options).unwrap_or_else(|found| panic!("{text}{found}"));
     let passed = found.iter().find(|found| found.code == Code::PnnxPassed).map(|found| found.message.clone());
     (graph, passed)
+}
+
+#[test]
+fn copied_kinds_are_those_of_the_rules() {
+    assert!(KINDS.iter().eq(table().map(|(kinds, _)| kinds)));
 }
 
 fn examples() -> impl Iterator<Item = &'static Example> {

@@ -13,7 +13,7 @@ use crate::nnef::grammar::{ModuleKind, parse, parse_module};
 use crate::nnef::lexer::reserved_names;
 use crate::source::FileId;
 use crate::source::names::Names;
-use crate::tests::matching;
+use crate::tests::{matching, shared};
 
 /// The result of reading a text.
 struct Read {
@@ -268,8 +268,9 @@ fn compare_folder(folder: &Path, count: &mut usize) {
 fn all_documents_are_read_the_same() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut count = 0;
-    for folder in ["examples", "tests", "src/library/std", "../shared/conformance", "../shared/models"] {
-        compare_folder(&root.join(folder), &mut count);
+    let own = ["examples", "tests", "src/library/std"].map(|folder| root.join(folder));
+    for folder in own.into_iter().chain(["conformance", "models"].into_iter().filter_map(shared)) {
+        compare_folder(&folder, &mut count);
     }
     assert!(count > 20, "{count} documents");
 }
