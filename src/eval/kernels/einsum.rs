@@ -13,7 +13,7 @@ use crate::tensor::spread;
 const FEW_PRODUCTS: usize = 64;
 
 /// Numbers that can be added up and multiplied.
-pub(crate) trait Number: Copy + Default + PartialEq {
+pub(crate) trait SumItem: Copy + Default + PartialEq {
     /// The memory of a number in units of the budget.
     const UNITS: usize;
 
@@ -39,7 +39,7 @@ pub(crate) struct MatrixSizes {
     columns: usize,
 }
 
-impl Number for f64 {
+impl SumItem for f64 {
     const UNITS: usize = 1;
 
     fn times(self, other: Self) -> Self {
@@ -61,7 +61,7 @@ impl Number for f64 {
 }
 
 /// Integers wrap around in their type, so their sums may do so in a wider one.
-impl Number for i128 {
+impl SumItem for i128 {
     const UNITS: usize = 2;
 
     fn times(self, other: Self) -> Self {
@@ -78,7 +78,7 @@ impl Number for i128 {
     }
 }
 
-fn item_by_item<T: Number>(a: &[T], b: &[T], sizes: MatrixSizes, to: &mut Vec<T>, add: impl Fn(T, T) -> T) {
+fn item_by_item<T: SumItem>(a: &[T], b: &[T], sizes: MatrixSizes, to: &mut Vec<T>, add: impl Fn(T, T) -> T) {
     let MatrixSizes { rows, inner, columns } = sizes;
     for row in 0..rows {
         for column in 0..columns {
@@ -95,7 +95,7 @@ struct Factor<'a, T: Clone> {
     steps: BTreeMap<EquationAxis, usize>,
 }
 
-impl<'a, T: Number> Factor<'a, T> {
+impl<'a, T: SumItem> Factor<'a, T> {
     fn of_operand(items: &'a [T], shape: &[usize], axes: &[EquationAxis]) -> Self {
         let (mut steps, mut step) = (BTreeMap::new(), 1);
         for (axis, &extent) in axes.iter().zip(shape).rev() {
@@ -134,14 +134,14 @@ impl Summation<'_> {
     }
 
     /// Checks that the limits allow a list of numbers.
-    fn room<T: Number>(&self, axes: &[EquationAxis]) -> Result<usize, EvalError> {
+    fn room<T: SumItem>(&self, axes: &[EquationAxis]) -> Result<usize, EvalError> {
         let all = axes.iter().try_fold(T::UNITS, |all, axis| all.checked_mul(self.sizes[axis]));
         self.budget.memory(all.unwrap_or(usize::MAX), "the operands of a sum of products")?;
         Ok(self.count(axes))
     }
 
     /// The items of a factor in row-major order of axes.
-    fn arranged<'f, T: Number>(
+    fn arranged<'f, T: SumItem>(
         &self,
         of: &'f Factor<'_, T>,
         order: &[EquationAxis],
@@ -166,7 +166,7 @@ impl Summation<'_> {
     }
 
     /// The sums over the axes that are not needed.
-    fn summed<'f, T: Number>(
+    fn summed<'f, T: SumItem>(
         &self,
         of: Factor<'f, T>,
         needed: impl Fn(EquationAxis) -> bool,
@@ -183,7 +183,7 @@ impl Summation<'_> {
     }
 
     /// The product of two factors, summed over the axes that are not needed.
-    fn product<'f, T: Number>(
+    fn product<'f, T: SumItem>(
         &self,
         a: Factor<'f, T>,
         b: Factor<'f, T>,
@@ -226,7 +226,7 @@ pub(crate) struct Summand<'a, T> {
 /// # Errors
 ///
 /// A limit is exceeded, or there are no operands.
-pub(crate) fn sum_of_products<T: Number>(
+pub(crate) fn sum_of_products<T: SumItem>(
     budget: &Budget,
     equation: &Equation,
     mut sizes: EquationSizes<usize>,

@@ -11,7 +11,7 @@ mod windows;
 
 pub(crate) use columns::Columns;
 pub(crate) use correlation::Correlation;
-pub(crate) use einsum::{Number, Summand, sum_of_products};
+pub(crate) use einsum::{SumItem, Summand, sum_of_products};
 pub(crate) use matrix::{MatrixItem, exchanged, multiplied, of_items, product};
 pub(crate) use window::SlidingWindow;
 pub(crate) use windows::{Direction, PlaneWindow, Windows, advance, greater, pooled};

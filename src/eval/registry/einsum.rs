@@ -2,7 +2,7 @@
 
 use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
-use crate::eval::kernels::{Number, Summand, sum_of_products};
+use crate::eval::kernels::{SumItem, Summand, sum_of_products};
 use crate::extents::{Equation, Formula};
 use crate::tensor::{DType, Data, Tensor};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(in crate::eval) fn einsum(call: &Call) -> KernelResult {
     Ok(vec![Tensor::scalars(&shape, sums)?])
 }
 
-fn summed<T: Number>(
+fn summed<T: SumItem>(
     call: &Call,
     equation: &Equation,
     shapes: &[&[usize]],

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::eval::EvalError;
-use crate::eval::kernels::{Number, Summand, sum_of_products};
+use crate::eval::kernels::{SumItem, Summand, sum_of_products};
 use crate::extents::{Equation, EquationError, Formula, is_letter};
 use crate::onnx::run::call::{KernelResult, NodeCall, floats, one};
 use crate::onnx::run::kernels::elementwise::wide;
@@ -49,7 +49,7 @@ pub(in crate::onnx) fn einsum(call: &NodeCall) -> KernelResult {
     one(Tensor::with(&shape, data)?)
 }
 
-fn summed<T: Number>(
+fn summed<T: SumItem>(
     call: &NodeCall,
     equation: &Equation,
     operands: &[&Arc<Tensor>],
