@@ -141,6 +141,7 @@ mod dictionary;
 pub mod diff;
 #[cfg(feature = "eval")]
 pub mod eval;
+mod extents;
 #[cfg(feature = "model")]
 mod files;
 pub mod graph;

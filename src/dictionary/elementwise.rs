@@ -96,7 +96,7 @@ rows! {
     RECIP = Row::derived("recip", "").by_operation("rcp").kernel(float!(recip))
         .in_vendors("recip").formula(Real, "Reciprocal(x)");
     ABS = Row::by_item("abs").kernel(number!(|x| x.abs(), i128::abs)).formula(Numbers, "Abs(x)")
-        .items(ItemRule::NeverNegative).elements(Widest).in_onnx("Abs").sign(SignRule::Always);
+        .items(ItemRule::Magnitude).elements(Widest).in_onnx("Abs").sign(SignRule::Always);
     /// Zeros keep their sign, and NaN is kept.
     SIGN = Row::by_item("sign").kernel(number!(|x| if x == 0.0 || x.is_nan() { x } else { x.signum() }, i128::signum))
         .formula(Numbers, "Sign(x)").elements(Widest).in_onnx("Sign");

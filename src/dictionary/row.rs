@@ -218,6 +218,8 @@ pub(crate) enum ItemRule {
     Rounded,
     /// Items that are not negative.
     NeverNegative,
+    /// The items without their signs.
+    Magnitude,
     Squared,
     Root,
     Sum,

@@ -2,6 +2,7 @@
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use crate::extents::{inserted, is_order};
 use crate::tensor::{Tensor, kernels, volume};
 
 fn reshaped(call: &Call, input: &Tensor, shape: &[usize]) -> KernelResult {
@@ -65,21 +66,15 @@ pub(crate) fn squeeze(call: &Call) -> KernelResult {
 /// Adds axes of extent 1, at the given positions of the result.
 pub(crate) fn unsqueeze(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
-    let mut axes = call.ints("axes")?;
-    axes.sort_unstable();
+    let axes = call.ints("axes")?;
     let rank = input.rank().saturating_add(axes.len());
     if rank > super::MAX_RANK {
         return Err(EvalError::shapes(format!("a rank of {rank} is too high")));
     }
-    let mut shape = input.shape().to_vec();
-    for axis in axes {
-        let axis = call.check_axis(axis, rank)?;
-        // The axes are sorted and below the rank, so only a repeated axis can fail here.
-        if axis > shape.len() {
-            return Err(EvalError::shapes(format!("axis {axis} of `{}` is given twice", call.name())));
-        }
-        shape.insert(axis, 1);
-    }
+    let axes = axes.into_iter().map(|axis| call.check_axis(axis, rank)).collect::<Result<Vec<_>, _>>()?;
+    let shape = inserted(input.shape(), axes, &1);
+    let twice = |axis| EvalError::shapes(format!("axis {axis} of `{}` is given twice", call.name()));
+    let shape = shape.map_err(twice)?;
     reshaped(call, &input, &shape)
 }
 
@@ -89,9 +84,7 @@ pub(crate) fn transpose(call: &Call) -> KernelResult {
     let mut order = call.naturals(name)?;
     let input = call.tensor_to("input", order.len())?;
     order.extend(order.len()..input.rank());
-    let mut sorted = order.clone();
-    sorted.sort_unstable();
-    if !sorted.iter().copied().eq(0..input.rank()) {
+    if !is_order(&order, input.rank()) {
         let rank = input.rank();
         return Err(EvalError::shapes(format!("{order:?} is not an order of {rank} axes")));
     }

@@ -3,7 +3,8 @@
 
 use super::call::Call;
 use super::error::EvalError;
-use crate::tensor::kernels::{Align, Repeat};
+use crate::extents::{self, Align};
+use crate::tensor::kernels::Repeat;
 use crate::tensor::{Element, Tensor};
 
 /// The shape that two operands are broadcast to.
@@ -12,20 +13,12 @@ use crate::tensor::{Element, Tensor};
 ///
 /// Two extents differ, and neither is 1.
 pub(crate) fn common(name: &str, a: &[usize], b: &[usize]) -> Result<Vec<usize>, EvalError> {
-    let extent = |axis: usize| {
-        let at = |shape: &[usize]| shape.get(axis).copied().unwrap_or(1);
-        match (at(a), at(b)) {
-            (1, other) | (other, 1) => Ok(other),
-            (one, other) if one == other => Ok(one),
-            (one, other) => {
-                let message = format!(
-                    "the operands of `{name}` have shapes {a:?} and {b:?}: axis {axis} has extents {one} and {other}"
-                );
-                Err(EvalError::shapes(message))
-            }
-        }
-    };
-    (0..a.len().max(b.len())).map(extent).collect()
+    extents::broadcast(a, b, Align::First).map_err(|found| {
+        let (axis, [one, other]) = (found.axis, found.extents);
+        EvalError::shapes(format!(
+            "the operands of `{name}` have shapes {a:?} and {b:?}: axis {axis} has extents {one} and {other}"
+        ))
+    })
 }
 
 /// Applies a function that may fail to each pair of items of two operands.

@@ -8,8 +8,9 @@ use super::broadcast::{common, repeated};
 use super::call::{Call, KernelResult, as_scalars};
 use super::error::EvalError;
 use crate::dictionary::{Arith, Kernel, Order};
+use crate::extents::Align;
 use crate::graph::Value;
-use crate::tensor::kernels::{Align, Repeat};
+use crate::tensor::kernels::Repeat;
 use crate::tensor::{DType, Tensor};
 
 /// A function of one real number.

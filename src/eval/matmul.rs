@@ -4,8 +4,9 @@ use super::broadcast::{common, map2};
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::kernels;
+use crate::extents::Align;
 use crate::tensor::Tensor;
-use crate::tensor::kernels::{Align, Matrices, Repeat};
+use crate::tensor::kernels::{Matrices, Repeat};
 
 /// The matrix product over the last two axes; the other axes are batches, which are broadcast.
 fn product(call: &Call, a: &Tensor, b: &Tensor, transpose: (bool, bool)) -> Result<Tensor, EvalError> {

@@ -7,6 +7,7 @@ use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::window;
 use crate::dictionary::Deviation;
+use crate::extents::{Bounds, nnef_section, replaced};
 use crate::graph::{Primitive, Value};
 use crate::tensor::{DType, Tensor};
 
@@ -20,18 +21,8 @@ fn taken(call: &Call, input: &Tensor, places: &[Vec<Option<usize>>], fill: f64) 
 
 /// The indices of a range; `None` if its end is before its begin.
 fn range(begin: i64, end: i64, stride: i64, extent: usize) -> Option<Vec<Option<usize>>> {
-    let extent = i64::try_from(extent).ok()?;
-    // For positive strides an end of 0 means the extent, since a range up to 0 would be empty.
-    let open = end == 0 && stride > 0;
-    let bound = |at: i64| (if at < 0 { at.saturating_add(extent) } else { at }).clamp(-1, extent);
-    let (begin, end) = (bound(begin), if open { extent } else { bound(end) });
-    let begin = if stride > 0 { begin.max(0) } else { begin.min(extent - 1) };
-    let reached = |at: i64| if stride > 0 { at >= end } else { at <= end };
-    if (stride > 0 && begin > end) || (stride < 0 && begin < end) {
-        return None;
-    }
-    let steps = std::iter::successors(Some(begin), |at| at.checked_add(stride)).take_while(|at| !reached(*at));
-    Some(steps.map(|at| usize::try_from(at).ok()).collect())
+    let section = nnef_section(Bounds { start: begin, end, step: stride }, i64::try_from(extent).ok()?);
+    (section.way >= 0).then(|| section.places().map(Some).collect())
 }
 
 /// The places of a range of [`Deviation::CutFirst`].
@@ -152,8 +143,7 @@ fn gathered(call: &Call, negative: bool) -> KernelResult {
         true => call.converted(&indices, DType::Int64)?,
         false => Tensor::clone(&indices).into_type(DType::Int64).map_err(|error| EvalError::value(error.0))?,
     };
-    let mut shape = input.shape().to_vec();
-    shape.splice(axis..=axis, indices.shape().iter().copied());
+    let shape = replaced(input.shape(), axis, indices.shape());
     let count = call.budget().room(&shape)?;
     call.budget().product(count, shape.len())?;
     let found = input.gathered(&indices, axis, negative);

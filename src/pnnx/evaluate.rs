@@ -7,8 +7,9 @@ use super::number::{self, Meaning, Number};
 use super::table::Op;
 use super::tokens::Literal;
 use super::tree::{Expression, Term};
+use crate::extents::Align;
 use crate::source::Span;
-use crate::tensor::kernels::{Align, Repeat};
+use crate::tensor::kernels::Repeat;
 use crate::tensor::usage::Usage;
 use crate::tensor::{DType, Dims, Tensor, volume};
 

@@ -173,6 +173,8 @@ DOCUMENTED = [
             image(0, 1, 2, 3), floats(INF), floats(0)])),
     Row("ort", "Sign Selu CumSum CumProd DFT NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss RoiAlign Resize ReduceMax ReduceMin MaxPool", lambda call: True,
         "sign of zero", "the sign of a zero", one("Sign", -0.0)),
+    Row("ort", "Einsum", lambda call: True, "sign of zero", "a product without a sum is added to 0",
+        Call("Einsum", [floats(-0.125), floats(0.0)], {"equation": "i,i->i"})),
     Row("ort", "NonZero", scalar, "shape", "a number counts as a list of one",
         Call("NonZero", [np.array(3, f32)])),
     Row("ort", "ReduceMean", empty, "", "the mean of nothing is 0", Call("ReduceMean", [np.zeros([0], f32)])),

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use super::expression::{self, Choice, Expression, Variable};
 use super::polynomial::{Bounds, Polynomial};
 use super::{read, text};
+use crate::extents::Size;
 
 /// An integer that may depend on symbols, or may be unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -245,5 +246,17 @@ impl Dim {
             Dim::Expr(expression) => expression.is_plain(),
             Dim::Unknown => false,
         }
+    }
+}
+
+impl Size for Dim {
+    const ONE: Self = Dim::Int(1);
+
+    fn broadcast(&self, other: &Self) -> Option<Self> {
+        self.clone().broadcast(other.clone())
+    }
+
+    fn unify(&self, other: &Self) -> Option<Self> {
+        self.clone().unify(other.clone())
     }
 }

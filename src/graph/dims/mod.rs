@@ -6,6 +6,7 @@
 //!
 //! Expressions are shared, immutable and small: an expression of more than a few hundred variables becomes unknown.
 
+mod computed;
 mod dim;
 mod expression;
 mod polynomial;
@@ -15,5 +16,7 @@ mod read;
 mod tests;
 mod text;
 
+#[cfg(feature = "onnx")]
+pub(crate) use computed::computed;
 pub(crate) use dim::Dim;
 pub(crate) use text::UNNAMED;

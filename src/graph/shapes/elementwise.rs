@@ -4,6 +4,7 @@ use super::call::Call;
 use super::outcome::{RuleResult, ShapeError, UNKNOWN, refuse, same};
 use super::shape::{Extent, Extents};
 use crate::diagnostics::Code;
+use crate::extents::{self, Align, Misaligned};
 
 /// All tensor arguments are broadcast.
 pub(crate) fn elementwise(call: &Call) -> RuleResult {
@@ -66,19 +67,12 @@ fn are_channels(tensor: &[Extent], items: &[Extent]) -> bool {
 /// The extents that two operands are broadcast to. Shapes are aligned at the first axis; missing axes at the
 /// end have extent 1.
 pub(crate) fn broadcast(operation: &str, a: &[Extent], b: &[Extent]) -> Result<Extents, ShapeError> {
-    let one = Extent::ONE;
-    let rank = a.len().max(b.len());
-    let mut extents = Extents::with_capacity(rank);
-    for i in 0..rank {
-        let (from, to) = (a.get(i).unwrap_or(&one), b.get(i).unwrap_or(&one));
-        let Some(extent) = from.broadcast(to) else {
-            let shapes = format!("the operands of `{operation}` have shapes {a:?} and {b:?}");
-            // Tensors of different ranks may be meant to be aligned at their last axes, as other tools do.
-            let meant = a.len() != b.len() || are_channels(a, b) || are_channels(b, a);
-            let code = if meant { Code::BroadcastShapes } else { Code::UnequalExtents };
-            return refuse(code, format!("{shapes}: axis {i} has extents {from:?} and {to:?}"));
-        };
-        extents.push(extent);
-    }
-    Ok(extents)
+    extents::broadcast(a, b, Align::First).or_else(|found: Misaligned<Extent>| {
+        let (axis, [from, to]) = (found.axis, found.extents);
+        let shapes = format!("the operands of `{operation}` have shapes {a:?} and {b:?}");
+        // Tensors of different ranks may be meant to be aligned at their last axes, as other tools do.
+        let meant = a.len() != b.len() || are_channels(a, b) || are_channels(b, a);
+        let code = if meant { Code::BroadcastShapes } else { Code::UnequalExtents };
+        refuse(code, format!("{shapes}: axis {axis} has extents {from:?} and {to:?}"))
+    })
 }

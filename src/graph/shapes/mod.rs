@@ -34,7 +34,6 @@ mod window;
 
 #[cfg(test)]
 use call::ROLES;
-pub(crate) use einsum::Einsum;
 pub(crate) use infer::{DEFECTIVE, infer, infer_more};
 pub(crate) use items::{Item, Items};
 pub(crate) use outcome::{Inferred, ShapeError};

@@ -5,28 +5,24 @@ use super::outcome::{RuleResult, ShapeError, UNKNOWN, known, of_rank, refuse};
 use super::shape::{Extent, Extents};
 use crate::diagnostics::Code;
 use crate::dictionary::Deviation;
+use crate::extents::{Bounds, nnef_section, replaced};
 use crate::graph::dims::Dim;
 
 /// The number of items of a range along an axis, from `begin` to `end` with a `stride`.
 fn count(axis: usize, extent: Extent, (begin, end, stride): (Dim, Dim, i64)) -> Result<Extent, ShapeError> {
     let (Dim::Int(begin), Dim::Int(end), Some(items)) = (begin.clone(), end.clone(), extent.known()) else {
-        return Ok(symbolic_count(extent.dim(), (begin, end, stride)));
+        return Ok(symbolic_count(extent.dim(), begin, end, stride));
     };
-    // An end of 0 means the extent, since a range that ends before item 0 would be empty.
-    let open = end == 0 && stride > 0;
-    let place = |at: i64| (if at < 0 { at.saturating_add(items) } else { at }).clamp(-1, items);
-    let (first, last) = (place(begin), if open { items } else { place(end) });
-    let length = if stride > 0 { last - first.max(0) } else { first.min(items - 1) - last };
-    if length < 0 {
+    let section = nnef_section(Bounds { start: begin, end, step: stride }, items);
+    if section.way < 0 {
         let range = format!("nothing from {begin} to {end} in steps of {stride}");
         return refuse(Code::SliceRange, format!("axis {axis} of extent {extent:?} has {range}"));
     }
-    let step = stride.checked_abs().unwrap_or(i64::MAX);
-    Ok(Extent::new(length.saturating_add(step - 1) / step))
+    Ok(Extent::new(section.count()))
 }
 
 /// The number of items of a range with unknown or symbolic bounds or extent.
-fn symbolic_count(extent: Dim, (begin, end, stride): (Dim, Dim, i64)) -> Extent {
+fn symbolic_count(extent: Dim, begin: Dim, end: Dim, stride: i64) -> Extent {
     let open = end == Dim::Int(0) && stride > 0;
     // A single item, regardless of the extent.
     if (begin == Dim::Int(0) && end == Dim::Int(1)) || (begin == Dim::Int(-1) && open) {
@@ -147,5 +143,5 @@ pub(crate) fn gather(call: &Call) -> RuleResult {
     let axis = call.axis(input.len(), Code::GatherAxis)?;
     let Some(indices) = call.extents(1) else { return UNKNOWN };
     let Some(axis) = axis else { return of_rank((input.len() + indices.len()).checked_sub(1)) };
-    known([&input[..axis], indices, &input[axis + 1..]].concat().into())
+    known(replaced(input, axis, indices).into())
 }

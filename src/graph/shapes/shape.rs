@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use smallvec::SmallVec;
 
+use crate::extents::Size;
 use crate::graph::dims::Dim;
 
 /// The extents of a shape.
@@ -63,6 +64,18 @@ impl Extent {
     /// Applies a function to a known extent; unknown if the extent is, or if the function returns none.
     pub(crate) fn map(&self, f: impl FnOnce(i64) -> Option<i64>) -> Extent {
         self.known().and_then(f).map_or(Extent::UNKNOWN, Extent::new)
+    }
+}
+
+impl Size for Extent {
+    const ONE: Self = Extent::ONE;
+
+    fn broadcast(&self, other: &Self) -> Option<Self> {
+        self.broadcast(other)
+    }
+
+    fn unify(&self, other: &Self) -> Option<Self> {
+        self.unify(other)
     }
 }
 

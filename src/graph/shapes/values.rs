@@ -22,7 +22,9 @@ fn by_rule(call: &Call, rule: ItemRule) -> Option<Items> {
         ItemRule::Gather => gather(call),
         ItemRule::Negated => unary(call, |item| Some(Item::Dim(whole(item)?.negated()))),
         ItemRule::Rounded => rounded(call, call.plan.row.function()?),
-        ItemRule::NeverNegative => unary(call, |item| item.dim().is_at_least(0).then(|| item.clone())),
+        ItemRule::NeverNegative | ItemRule::Magnitude => {
+            unary(call, |item| item.dim().is_at_least(0).then(|| item.clone()))
+        }
         ItemRule::Squared => unary(call, |item| Some(Item::Dim(whole(item)?.times(whole(item)?)))),
         ItemRule::Root => unary(call, |item| Some(Item::of_scalar(item.scalar()?.sqrt()))),
         ItemRule::Sum => binary(call, Dim::plus, |a, b| a + b),

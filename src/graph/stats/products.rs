@@ -6,8 +6,8 @@
 use super::amount::Amount;
 use super::extents::shape;
 use crate::dictionary::{self, Products, Vocabulary};
+use crate::extents::Formula;
 use crate::graph::dims::Dim;
-use crate::graph::shapes::Einsum;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
 
 /// Counts the multiply-adds of an operation; none if they are not known.
@@ -189,31 +189,15 @@ fn einsum(graph: &Graph, operation: &Operation) -> Option<Amount> {
         None => graph.each_operand_tensor(operation, |tensor| tensors.push(tensor)),
     }
     let shapes = tensors.iter().map(|tensor| shape(graph, *tensor)).collect::<Option<Vec<_>>>()?;
-    let einsum = Einsum::of_ranks(text, &shapes.iter().map(Vec::len).collect::<Vec<_>>())?;
-    let mut extents: Vec<(char, Dim)> = Vec::new();
-    for (letters, shape) in einsum.operands.iter().zip(shapes) {
-        if shape.len() != letters.len() {
-            return None;
-        }
-        for (letter, extent) in letters.iter().zip(shape) {
-            match extents.iter_mut().find(|(known, _)| known == letter) {
-                None => extents.push((*letter, extent)),
-                Some((_, known)) => *known = larger(known, extent),
-            }
-        }
-    }
+    let mut formula = Formula::read(text, char::is_alphabetic).ok()?;
+    // That of quantized numbers has terms for zero points and scales, too, which are arguments of their own.
+    formula.operands.truncate(tensors.len());
+    let equation = formula.of_ranks(&shapes.iter().map(Vec::len).collect::<Vec<_>>()).ok()?;
+    let extents = equation.sizes(&shapes.iter().map(|shape| Some(&shape[..])).collect::<Vec<_>>()).ok()?;
     let factors = tensors.len().checked_sub(1)? as u64;
-    let sums = extents.iter().any(|(letter, _)| !einsum.result.contains(letter));
-    let all: Vec<Dim> = extents.into_iter().map(|(_, extent)| extent).collect();
+    let sums = extents.keys().any(|axis| !equation.result.contains(axis));
+    let all: Vec<Dim> = extents.into_values().collect();
     Some(if sums { Amount::product(&all).times(&Amount::from(factors)) } else { Amount::from(0) })
-}
-
-/// The extent to which two are broadcast; of numbers the larger one.
-fn larger(known: &Dim, extent: Dim) -> Dim {
-    match (known, &extent) {
-        (Dim::Int(known), Dim::Int(extent)) => Dim::Int(*known.max(extent)),
-        _ => known.clone().broadcast(extent).unwrap_or_else(|| known.clone()),
-    }
 }
 
 /// Each step of each sequence uses all weights of inputs and states once.

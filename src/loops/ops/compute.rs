@@ -3,7 +3,8 @@
 use super::types::{axis_of, order, reduced_axes, sections};
 use super::{Attributes, OpResult};
 use crate::dictionary::{Arith, Order};
-use crate::tensor::kernels::{self, Align, Matrices, Repeat};
+use crate::extents::Align;
+use crate::tensor::kernels::{self, Matrices, Repeat};
 use crate::tensor::{DType, Data, Dims, Tensor};
 
 /// Operands whose types were checked, and the type of the result.

@@ -1,6 +1,7 @@
 //! The type rules of operations.
 
 use super::{Attributes, OpResult, TypedCall};
+use crate::extents::{self, Align, Before, Bounds};
 use crate::loops::network::StaticType;
 use crate::tensor::DType;
 
@@ -31,15 +32,8 @@ pub(super) fn check_elements(x: &StaticType, (fits, name): Elements) -> Result<(
 
 /// The extents that both types are broadcast to, with the last axes aligned.
 pub(crate) fn broadcast(a: &StaticType, b: &StaticType) -> Result<Vec<Option<usize>>, String> {
-    let rank = a.dims.len().max(b.dims.len());
-    let extent = |of: &StaticType, i: usize| (i + of.dims.len()).checked_sub(rank).map_or(Some(1), |at| of.dims[at]);
-    let both = |i: usize| match (extent(a, i), extent(b, i)) {
-        (Some(1), other) | (other, Some(1)) => Ok(other),
-        (None, other) | (other, None) => Ok(other),
-        (Some(x), Some(y)) if x == y => Ok(Some(x)),
-        _ => Err(format!("operands of {a} and {b} cannot be broadcast to one shape")),
-    };
-    (0..rank).map(both).collect()
+    let misfit = |_| format!("operands of {a} and {b} cannot be broadcast to one shape");
+    extents::broadcast(&a.dims, &b.dims, Align::Last).map_err(misfit)
 }
 
 /// Two operands and a result of the same element type.
@@ -62,16 +56,12 @@ pub(crate) fn select(call: &TypedCall) -> OpResult<StaticType> {
 
 /// An axis as an index; a negative axis counts from the end.
 pub(crate) fn axis_of(axis: i64, rank: usize) -> Result<usize, String> {
-    let counted = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
-    let found = counted.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);
-    found.ok_or_else(|| format!("axis {axis} is out of range for {rank} axes"))
+    extents::axis(axis, rank).ok_or_else(|| format!("axis {axis} is out of range for {rank} axes"))
 }
 
 fn distinct_axes(axes: &[i64], rank: usize) -> Result<Vec<usize>, String> {
-    let mut found = axes.iter().map(|&axis| axis_of(axis, rank)).collect::<Result<Vec<_>, _>>()?;
-    found.sort_unstable();
-    check(found.windows(2).all(|pair| pair[0] != pair[1]), || "an axis is given twice".to_owned())?;
-    Ok(found)
+    let found = axes.iter().map(|&axis| axis_of(axis, rank)).collect::<Result<Vec<_>, _>>()?;
+    extents::distinct(found).ok_or_else(|| "an axis is given twice".to_owned())
 }
 
 /// The axes of a reduction in ascending order; all by default.
@@ -148,9 +138,7 @@ pub(crate) fn gather(call: &TypedCall) -> OpResult<StaticType> {
     let (x, indices) = (&call.inputs[0], &call.inputs[1]);
     let axis = axis_of(call.attributes.axis.unwrap_or(0), x.dims.len())?;
     check(indices.dtype.is_integer(), || format!("the indices are {indices}, not of integers"))?;
-    let mut dims = x.dims.clone();
-    dims.splice(axis..=axis, indices.dims.iter().copied());
-    typed(x.dtype, dims)
+    typed(x.dtype, extents::replaced(&x.dims, axis, &indices.dims))
 }
 
 pub(crate) fn reshape(call: &TypedCall) -> OpResult<StaticType> {
@@ -210,10 +198,8 @@ pub(crate) fn squeeze(call: &TypedCall) -> OpResult<StaticType> {
 pub(crate) fn unsqueeze(call: &TypedCall) -> OpResult<StaticType> {
     let x = &call.inputs[0];
     let axes = call.attributes.any_axes().ok_or("the attribute `axes` is missing")?;
-    let mut dims = x.dims.clone();
-    for axis in distinct_axes(&axes, x.dims.len().saturating_add(axes.len()))? {
-        dims.insert(axis, Some(1));
-    }
+    let axes = distinct_axes(&axes, x.dims.len().saturating_add(axes.len()))?;
+    let dims = extents::inserted(&x.dims, axes, &Some(1)).map_err(|_| "an axis is given twice")?;
     typed(x.dtype, dims)
 }
 
@@ -263,9 +249,9 @@ fn section(
     let Some(extent) = extent.map(|extent| extent as i64) else {
         return Ok(Section { axis, begin, end: 0, stride, length: None });
     };
-    let (low, high) = if stride > 0 { (0, extent) } else { (-1, extent - 1) };
-    let inside = |at: i64| if at < 0 { at.saturating_add(extent) } else { at }.clamp(low, high);
-    let begin = inside(begin);
+    let bounds = Bounds { start: begin, end: end.unwrap_or(extent), step: stride };
+    let taken = extents::AxisSection::new(bounds, extent, Before::Outside);
+    let begin = taken.first;
     if let Some(size) = size {
         let last = size.checked_sub(1).and_then(|more| more.checked_mul(stride)).and_then(|way| way.checked_add(begin));
         let fits = size == 0 || last.is_some_and(|last| (0..extent).contains(&last));
@@ -274,10 +260,7 @@ fn section(
         }
         return Ok(Section { axis, begin, end: begin + size * stride, stride, length: Some(size as usize) });
     }
-    let end = inside(end.unwrap_or(extent));
-    let way = if stride > 0 { end - begin } else { begin - end };
-    let length = way.max(0).unsigned_abs().div_ceil(stride.unsigned_abs()) as usize;
-    Ok(Section { axis, begin, end, stride, length: Some(length) })
+    Ok(Section { axis, begin, end: taken.end(), stride, length: usize::try_from(taken.count()).ok() })
 }
 
 pub(crate) fn slice(call: &TypedCall) -> OpResult<StaticType> {

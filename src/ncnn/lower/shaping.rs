@@ -1,6 +1,7 @@
 //! Layers that move items, reduce axes, pad and resample.
 
 use super::{LayerLine, LayerRuleRow};
+use crate::extents::from_start;
 use crate::graph::{TensorId, Value};
 use crate::library::assembly::{Assembly, integers};
 use crate::pnnx::lower::windows::pairs;
@@ -30,7 +31,7 @@ const OPEN: i64 = -233;
 
 /// A number that counts from the end if it is negative.
 fn from_end(number: i64, count: i64) -> Option<i64> {
-    let number = if number < 0 { number.checked_add(count)? } else { number };
+    let number = from_start(number, count);
     (0..=count).contains(&number).then_some(number)
 }
 

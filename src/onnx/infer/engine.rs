@@ -13,6 +13,7 @@ use super::facts::ValueType;
 use super::graphs::KnownResults;
 use super::merge::unified;
 use super::operator::{ConstantSource, Operator};
+use super::rules::arithmetic::by_meaning;
 use super::scope::TypeScope;
 use super::seen::SeenCalls;
 use super::symbols::FreshSymbols;
@@ -27,14 +28,14 @@ use crate::source::names::Name;
 
 /// Infers the types of all values of a model.
 pub(crate) fn infer(model: &ModelProto, options: &Options) -> ModelTypes {
-    infer_all(model, options, (usize::MAX, InferGoal::All, None))
+    infer_all(model, options, usize::MAX, InferGoal::All, None)
 }
 
 /// [`infer`], which also compares what is found with what the model declares: all that can be found, or only what follows
 /// without computing items of tensors.
 pub(crate) fn infer_checked(model: &ModelProto, options: &Options, computes: bool) -> ModelTypes {
     let goal = if computes { InferGoal::Checked } else { InferGoal::Told };
-    infer_all(model, options, (usize::MAX, goal, None))
+    infer_all(model, options, usize::MAX, goal, None)
 }
 
 /// What is wanted of the types of values.
@@ -60,13 +61,15 @@ impl InferGoal {
 
 /// Infers the types of the values that the first nodes of the graph of a model produce, those in functions included.
 pub(crate) fn infer_functions(model: &ModelProto, options: &Options, nodes: usize, wanted: InferGoal) -> ModelTypes {
-    infer_all(model, options, (nodes, wanted, Some(FunctionTypes::default())))
+    infer_all(model, options, nodes, wanted, Some(FunctionTypes::default()))
 }
 
 fn infer_all(
     model: &ModelProto,
     options: &Options,
-    (nodes, wanted, bodies): (usize, InferGoal, Option<FunctionTypes>),
+    nodes: usize,
+    wanted: InferGoal,
+    bodies: Option<FunctionTypes>,
 ) -> ModelTypes {
     let mut inference = Inference {
         model,
@@ -227,9 +230,11 @@ impl<'m> Inference<'m> {
         let mut call = self.call(node, operator.version, results);
         let _ = (row.types)(&mut call);
         let computes = self.wanted != InferGoal::Told || operator.constant().is_some();
-        if let Some(values) = row.values.filter(|_| computes) {
-            let _ = values(&mut call);
-        }
+        let _ = match row.values {
+            _ if !computes => None,
+            Some(values) => values(&mut call),
+            None => row.followed().and_then(|meaning| by_meaning(&mut call, meaning)),
+        };
         if self.wanted == InferGoal::Told {
             super::compare::forget(&mut call, row.name);
         }

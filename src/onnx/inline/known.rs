@@ -1,9 +1,13 @@
 //! Values that are known before a model runs: single integers and truth values, and extents of tensors.
 
+use std::mem::discriminant;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::dictionary::{Arith, Kernel};
+use crate::dictionary::elementwise::REMAINDER;
+use crate::dictionary::{Kernel, Row};
+use crate::graph::dims::{self, Dim};
 use crate::graph::names::NameId;
 use crate::onnx::elements::Elements;
 pub(super) use crate::onnx::model::Scalar;
@@ -60,7 +64,7 @@ enum Meaning {
     /// The remainder, whose sign depends on an attribute.
     Remainder,
     /// As the dictionary says.
-    Item(Kernel),
+    Item(&'static Row),
 }
 
 /// A scope: the number of changes before it.
@@ -74,46 +78,36 @@ impl KnownScalar {
 }
 
 /// What the dictionary says about integers of one width and truth values; none if the result overflows.
-fn computed(kernel: Kernel, of: &[Scalar]) -> Option<Scalar> {
-    use Scalar::Bool;
-    match (kernel, of) {
-        (Kernel::Not, [Bool(a)]) => Some(Bool(!a)),
-        (Kernel::Logic(f), [Bool(a), Bool(b)]) => Some(Bool(f(*a, *b))),
-        (Kernel::Select, [Bool(condition), a, b]) => Some(*if *condition { a } else { b }),
-        (Kernel::Compare(order), [Bool(a), Bool(b)]) => Some(Bool(order.holds(a.cmp(b)))),
-        (Kernel::Compare(order), [a, b]) => {
-            let (_, a, b) = pair(*a, *b)?;
-            Some(Bool(order.holds(a.cmp(&b))))
-        }
-        (Kernel::Arithmetic(op), [first, rest @ ..]) => rest.iter().try_fold(*first, |a, b| {
-            let (like, a, b) = pair(a, *b)?;
-            whole(like, op.whole(a, b)?)
-        }),
-        (Kernel::Number(_, _, f), [a]) => whole(*a, f(integer(*a)?)),
-        _ => None,
+fn computed(row: &Row, of: &[Scalar]) -> Option<Scalar> {
+    let result = match row.kernel? {
+        Kernel::Select => of.get(1)?,
+        Kernel::Arithmetic(_) | Kernel::Number(..) => of.first().filter(|of| !matches!(of, Scalar::Bool(_)))?,
+        Kernel::Not | Kernel::Logic(_) if !of.iter().all(|of| matches!(of, Scalar::Bool(_))) => return None,
+        _ => &Scalar::Bool(false),
+    };
+    let operands = if let Kernel::Select = row.kernel? { of.get(1..)? } else { of };
+    let is_alike = |pair: &[Scalar]| pair.windows(2).all(|pair| discriminant(&pair[0]) == discriminant(&pair[1]));
+    if !is_alike(operands) {
+        return None;
     }
+    let items: SmallVec<[Dim; 4]> = of.iter().map(|of| Dim::Int(integer(*of))).collect();
+    whole(*result, dims::computed(row, &items).known()?)
 }
 
-fn integer(of: Scalar) -> Option<i128> {
+fn integer(of: Scalar) -> i64 {
     match of {
-        Scalar::Int(value) => Some(value.into()),
-        Scalar::Int32(value) => Some(value.into()),
-        Scalar::Bool(_) => None,
+        Scalar::Int(value) => value,
+        Scalar::Int32(value) => value.into(),
+        Scalar::Bool(value) => value.into(),
     }
 }
 
-/// Two integers of one width, and one of both as it is.
-fn pair(a: Scalar, b: Scalar) -> Option<(Scalar, i128, i128)> {
-    let is_alike = std::mem::discriminant(&a) == std::mem::discriminant(&b);
-    if is_alike { Some((a, integer(a)?, integer(b)?)) } else { None }
-}
-
-/// An integer of the width of another one; none if it does not fit.
-fn whole(like: Scalar, value: i128) -> Option<Scalar> {
+/// An integer of the type of another one; none if it does not fit.
+fn whole(like: Scalar, value: i64) -> Option<Scalar> {
     match like {
-        Scalar::Int(_) => i64::try_from(value).ok().map(Scalar::Int),
+        Scalar::Int(_) => Some(Scalar::Int(value)),
         Scalar::Int32(_) => i32::try_from(value).ok().map(Scalar::Int32),
-        Scalar::Bool(_) => None,
+        Scalar::Bool(_) => Some(Scalar::Bool(value != 0)),
     }
 }
 
@@ -312,7 +306,7 @@ impl Known {
             "Identity" | "Squeeze" | "Unsqueeze" => Meaning::Same,
             "Mod" => Meaning::Remainder,
             text => {
-                let meaning = row_of("", text).and_then(|row| row.meaning?.kernel);
+                let meaning = row_of("", text).and_then(|row| row.meaning);
                 meaning.map_or(Meaning::Unknown, Meaning::Item)
             }
         };
@@ -352,10 +346,10 @@ impl Known {
             Meaning::Remainder => {
                 let operands = self.scalars(&node.inputs)?;
                 // Of numbers that are not negative it is the same with any attribute.
-                let is_plain = operands.iter().all(|operand| integer(*operand).is_some_and(|value| value >= 0));
-                computed(Kernel::Arithmetic(Arith::Remainder), &operands).filter(|_| is_plain)
+                let is_plain = operands.iter().all(|operand| integer(*operand) >= 0);
+                computed(&REMAINDER, &operands).filter(|_| is_plain)
             }
-            Meaning::Item(kernel) => computed(kernel, &self.scalars(&node.inputs)?),
+            Meaning::Item(row) => computed(row, &self.scalars(&node.inputs)?),
         }
     }
 }
@@ -370,11 +364,7 @@ fn constant(of: &AttributeProto) -> Option<Scalar> {
 
 fn cast(value: Scalar, to: i64) -> Option<Scalar> {
     let element = ElementType::numbered(i32::try_from(to).ok()?)?;
-    let int = match value {
-        Scalar::Bool(value) => i64::from(value),
-        Scalar::Int(value) => value,
-        Scalar::Int32(value) => i64::from(value),
-    };
+    let int = integer(value);
     match element.name {
         "bool" => Some(Scalar::Bool(int != 0)),
         "int64" => Some(Scalar::Int(int)),

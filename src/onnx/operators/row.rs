@@ -24,7 +24,7 @@ pub(crate) struct OperatorRow {
     pub(crate) name: &'static str,
     /// Types and shapes of the results.
     pub(crate) types: InferRule,
-    /// The items of the results, if they follow from the items or the shapes of operands.
+    /// The items of the results, if they follow from the items or the shapes of operands, and not from the meaning.
     pub(crate) values: Option<InferRule>,
     /// Why a node cannot run with what is known of its operands and attributes.
     pub(crate) misfits: Option<MisfitRule>,
@@ -71,6 +71,13 @@ impl OperatorRow {
             Some(Kernel::Arithmetic(op)) => row_of_operator.run_by(NodeKernel::All(op)),
             _ => row_of_operator,
         }
+    }
+
+    /// The meaning that gives integers and truth values from those of the operands.
+    pub(crate) fn followed(&self) -> Option<&'static Row> {
+        use Kernel::{Arithmetic, Compare, Logic, Not, Number, Select};
+        let is_whole = |kernel| matches!(kernel, Number(..) | Arithmetic(_) | Compare(_) | Not | Logic(_) | Select);
+        self.meaning.filter(|row| row.kernel.is_some_and(is_whole))
     }
 
     const fn run_by(self, kernel: NodeKernel) -> Self {

@@ -33,8 +33,10 @@ fn documented() -> String {
     let mut text = format!("{HEADER}\n|---|---|---|\n");
     for domain in DOMAINS {
         let rows = || OPERATORS.iter().filter(|row| row.domain == domain);
-        let followed: Vec<String> =
-            rows().filter(|row| row.values.is_some()).map(|row| format!("`{}`", row.name)).collect();
+        let followed: Vec<String> = rows()
+            .filter(|row| row.values.is_some() || row.followed().is_some())
+            .map(|row| format!("`{}`", row.name))
+            .collect();
         let name = if domain.is_empty() { "ai.onnx" } else { domain };
         text += &format!("| `{name}` | {} | {} |\n", rows().count(), followed.join(", "));
     }

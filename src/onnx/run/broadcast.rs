@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::call::NodeCall;
 use crate::eval::EvalError;
-use crate::tensor::kernels::{Align, Repeat};
+use crate::extents::{Align, broadcast};
+use crate::tensor::kernels::Repeat;
 use crate::tensor::{Data, Tensor, spread};
 
 /// The shape that operands are broadcast to.
@@ -28,18 +29,9 @@ pub(in crate::onnx::run) fn common_or(
     shapes: &[&[usize]],
     misfit: impl Fn(usize, usize) -> EvalError,
 ) -> Result<Vec<usize>, EvalError> {
-    let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
-    let mut extents = vec![1; rank];
-    for shape in shapes {
-        for (to, &extent) in extents.iter_mut().rev().zip(shape.iter().rev()) {
-            match (*to, extent) {
-                (1, extent) => *to = extent,
-                (known, extent) if known == extent || extent == 1 => {}
-                (known, extent) => return Err(misfit(known, extent)),
-            }
-        }
-    }
-    Ok(extents)
+    shapes.iter().try_fold(Vec::new(), |all, shape| {
+        broadcast(&all, shape, Align::Last).map_err(|found| misfit(found.extents[0], found.extents[1]))
+    })
 }
 
 /// The repetition of operands to a shape.

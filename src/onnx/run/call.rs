@@ -9,8 +9,8 @@ use super::stored::{Stores, tensor_of};
 use super::value::RunValue;
 use crate::dictionary::{Arith, Kernel};
 use crate::eval::{Budget, EvalError};
+use crate::extents;
 use crate::graph::names::NameId;
-use crate::onnx::infer::rules::axes;
 use crate::onnx::model::GraphProto;
 use crate::tensor::{DType, Data, Tensor, TensorError};
 
@@ -258,7 +258,7 @@ impl<'m> NodeCall<'_, 'm> {
 
     /// An axis, counted from the end if it is negative.
     pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, EvalError> {
-        axes::axis(axis, rank).ok_or_else(|| {
+        extents::axis(axis, rank).ok_or_else(|| {
             EvalError::shapes(format!("axis {axis} of `{}` is not within a rank of {rank}", self.name()))
         })
     }

@@ -3,6 +3,7 @@
 use super::emit::{Emitter, integers, listed};
 use super::item::FlatTensor;
 use super::refusal::{Lowered, NodeRefusal};
+use crate::extents;
 use crate::graph::Value;
 use crate::tensor::DType;
 
@@ -18,9 +19,7 @@ pub(super) fn for_axes<T: Clone>(rank: usize, item: T) -> Vec<T> {
 
 /// An axis within a rank; a negative one counts from the end.
 pub(super) fn axis_of(axis: i64, rank: usize) -> Lowered<usize> {
-    let counted = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
-    let found = counted.and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < rank);
-    found.ok_or_else(|| NodeRefusal::from(format!("there is no axis {axis} of {rank}")))
+    extents::axis(axis, rank).ok_or_else(|| NodeRefusal::from(format!("there is no axis {axis} of {rank}")))
 }
 
 /// Axes within a rank, in their order.

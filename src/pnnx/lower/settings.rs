@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::{Line, Operand};
+use crate::extents::from_start;
 use crate::graph::TensorId;
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::model::Setting;
@@ -387,7 +388,7 @@ const INERT: &[&str] = &["inplace"];
 
 /// The place of an item; a negative place counts from the end.
 pub(super) fn index(place: i64, count: i64) -> Option<i64> {
-    let place = if place < 0 { place.checked_add(count)? } else { place };
+    let place = from_start(place, count);
     (0..count).contains(&place).then_some(place)
 }
 

@@ -2,6 +2,7 @@
 
 use super::settings::SettingKind;
 use super::{Line, Lowered, Refusal, extent_of, integers, product};
+use crate::extents::{AxisSection, Before, Bounds, from_start};
 use crate::graph::{TensorId, Value};
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::tokens::Literal;
@@ -157,8 +158,7 @@ fn parts(line: &Line, extent: i64, count: Option<usize>) -> Lowered<(&'static st
             line.require("indices", is_list, <Vec<i64>>::EXPECTED)?;
             let places: Vec<i64> = line.required("indices")?;
             // A negative place counts from the end.
-            let from_start = |place: i64| if place < 0 { place.saturating_add(extent) } else { place };
-            let ends = places.into_iter().map(from_start).chain([extent]);
+            let ends = places.into_iter().map(|place| from_start(place, extent)).chain([extent]);
             let ends: Vec<i64> = ends.collect();
             // Differences of places outside the axis are not extents, so it does not matter that they saturate.
             let parts = ends.iter().scan(0i64, |before, end| Some(end.saturating_sub(std::mem::replace(before, *end))));
@@ -214,9 +214,7 @@ const UNSELECTED: i64 = i32::MAX as i64;
 /// The items that an operator takes along an axis.
 pub(super) struct AxisRange {
     pub(super) axis: i64,
-    begin: i64,
-    end: i64,
-    step: i64,
+    section: AxisSection,
     /// Whether it is a single item, so that a result lacks the axis.
     pub(super) is_item: bool,
 }
@@ -224,19 +222,19 @@ pub(super) struct AxisRange {
 impl AxisRange {
     /// The number of items.
     pub(super) fn count(&self) -> i64 {
-        let last = self.end.saturating_sub(1).saturating_sub(self.begin);
-        if last < 0 { 0 } else { last.checked_div(self.step).unwrap_or(0).saturating_add(1) }
+        self.section.count()
     }
 
     /// The places of the items.
     pub(super) fn places(&self) -> Vec<i64> {
-        (0..self.count()).map(|at| self.begin.saturating_add(at.saturating_mul(self.step))).collect()
+        self.section.places().map(|place| place as i64).collect()
     }
 
     /// The number of an item by its place; none if it is not taken.
     pub(super) fn place_of(&self, place: i64) -> Option<i64> {
-        let from = Some(place).filter(|place| (self.begin..self.end).contains(place))?.checked_sub(self.begin)?;
-        from.checked_rem(self.step).filter(|rest| *rest == 0).and_then(|_| from.checked_div(self.step))
+        let AxisSection { first, step, way } = self.section;
+        let from = place.checked_sub(first).filter(|from| (0..way).contains(from))?;
+        from.checked_rem(step).filter(|rest| *rest == 0).and_then(|_| from.checked_div(step))
     }
 }
 
@@ -256,13 +254,13 @@ pub(super) fn ranges(line: &Line, extents: &[i64], default: Option<i64>) -> Lowe
         if let Some(select) = Option::<i64>::filter(select, |select| *select != UNSELECTED) {
             let expected = || line.refuse(line.key_of(&select_keys), format!("an item of {extent}"));
             let begin = super::settings::index(select, extent).ok_or_else(expected)?;
-            return Ok(AxisRange { axis, begin, end: begin.saturating_add(1), step: 1, is_item: true });
+            return Ok(AxisRange { axis, section: AxisSection { first: begin, step: 1, way: 1 }, is_item: true });
         }
         let step = Option::<i64>::unwrap_or(step, 1);
         line.require(line.key_of(&step_keys), step > 0, "a positive integer for each axis")?;
-        let at = |place: i64| if place < 0 { place.saturating_add(extent).max(0) } else { place.min(extent) };
-        let (begin, end) = (at(Option::unwrap_or(start, 0)), at(Option::unwrap_or(end, extent)));
-        Ok(AxisRange { axis, begin, end, step, is_item: false })
+        let (start, end) = (Option::unwrap_or(start, 0), Option::unwrap_or(end, extent));
+        let section = AxisSection::new(Bounds { start, end, step }, extent, Before::Outside);
+        Ok(AxisRange { axis, section, is_item: false })
     };
     settings.map(range).collect()
 }
@@ -274,7 +272,8 @@ pub(super) fn slice(line: &mut Line) -> Lowered<Vec<TensorId>> {
         return Err(Refusal::Because("NNEF has no slice without items".into()));
     }
     let of = |field: fn(&AxisRange) -> i64| integers(ranges.iter().map(field));
-    let attributes = [of(|range| range.axis), of(|range| range.begin), of(|range| range.end), of(|range| range.step)];
+    let (first, end) = (of(|range| range.section.first), of(|range| range.section.end()));
+    let attributes = [of(|range| range.axis), first, end, of(|range| range.section.step)];
     let part = line.add("slice", [vec![Value::Tensor(x)], attributes.to_vec()].concat())?;
     let items: Vec<i64> = ranges.iter().filter(|range| range.is_item).map(|range| range.axis).collect();
     if items.is_empty() { Ok(vec![part]) } else { one(line, "squeeze", part, integers(items)) }

@@ -2,6 +2,7 @@
 
 use super::settings::SettingKind;
 use super::{Line, Lowered, Refusal, integers};
+use crate::extents::{Align, broadcast};
 use crate::graph::{Primitive, TensorId, Value};
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::model::{Role, Setting};
@@ -192,17 +193,7 @@ impl Line<'_> {
     /// The extents that shapes are broadcast to, with the last axes aligned.
     pub(super) fn broadcast(&self, tensors: &[TensorId]) -> Lowered<Vec<i64>> {
         let shapes = tensors.iter().map(|tensor| self.extents(*tensor)).collect::<Lowered<Vec<_>>>()?;
-        let rank = shapes.iter().map(Vec::len).max().unwrap_or(0);
-        let mut common = vec![1; rank];
-        for shape in &shapes {
-            for (to, extent) in common.iter_mut().rev().zip(shape.iter().rev()) {
-                match (*to, *extent) {
-                    (to, extent) if to == extent || extent == 1 => {}
-                    (1, extent) => *to = extent,
-                    _ => return Err(Refusal::UNFIT),
-                }
-            }
-        }
-        Ok(common)
+        let joined = |all: Vec<i64>, shape: &Vec<i64>| broadcast(&all, shape, Align::Last).map_err(|_| Refusal::UNFIT);
+        shapes.iter().try_fold(Vec::new(), joined)
     }
 }

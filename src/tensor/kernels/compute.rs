@@ -51,7 +51,7 @@ fn arithmetic<T: Number>(op: Arith, a: repeat::Side<T>, b: repeat::Side<T>, to: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::kernels::Align;
+    use crate::extents::Align;
     use Kernel::Arithmetic;
 
     fn tensor(shape: &[usize], items: &[i32]) -> Tensor {

@@ -21,4 +21,4 @@ pub(crate) use edges::EDGES;
 pub(crate) use matmul::{Matrices, product};
 pub(crate) use number::Number;
 pub(crate) use reduce::{among, best, extreme, fold, grouped, softmax, sum};
-pub(crate) use repeat::{Align, Repeat};
+pub(crate) use repeat::Repeat;

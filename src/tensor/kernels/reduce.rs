@@ -1,7 +1,8 @@
 //! Reductions: each group of elements is reduced to one element.
 
-use super::{Align, Number, Repeat};
+use super::{Number, Repeat};
 use crate::dictionary::{Arith, Order};
+use crate::extents::Align;
 use crate::tensor::{Data, Dims, Tensor};
 
 /// Reduces elements along axes, which are sorted and distinct. Each group is in row-major order.

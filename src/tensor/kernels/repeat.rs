@@ -1,16 +1,7 @@
 //! Broadcasting of the operands of element-wise operations to a common shape.
 
 use super::super::{Data, Dims, Element, Tensor};
-
-/// Which axes of operands of different ranks are aligned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Align {
-    /// The first axes, as in NNEF.
-    #[cfg(feature = "eval")]
-    First,
-    /// The last axes, as in layers of networks with loops.
-    Last,
-}
+use crate::extents::Align;
 
 /// The shape that operands are broadcast to. Its rank is the maximum rank of the operands.
 #[derive(Clone, Copy, Debug)]

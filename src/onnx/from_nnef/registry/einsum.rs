@@ -1,10 +1,12 @@
 //! Sums of products: `MatMul` where an expression is one, otherwise `Einsum`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::super::arrange::unified;
 use super::super::call::{Refused, TranslatedCall, Translation};
 use super::super::lists::known_at;
 use super::super::value::{ModelValue, NnefElement, open, text};
-use crate::graph::shapes::Einsum;
+use crate::extents::{Equation, EquationAxis, Formula, is_letter};
 
 /// Refuses the operations whose operands are quantized numbers.
 fn not_quantized(call: &TranslatedCall) -> Translation<()> {
@@ -19,7 +21,7 @@ pub(in crate::onnx::from_nnef) fn einsum(call: &mut TranslatedCall) -> Translati
     not_quantized(call)?;
     let written = call.text("expr")?;
     let wrong = || Refused::meaning(format!("'{written}' of `{}` is not an expression of einsum", call.name()));
-    let expression = Einsum::read(written).ok_or_else(wrong)?;
+    let expression = Formula::plain(written).ok_or_else(wrong)?;
     let operands = call.list("inputs")?;
     summed(call, operands, &expression)
 }
@@ -33,25 +35,14 @@ pub(in crate::onnx::from_nnef) fn product(call: &mut TranslatedCall) -> Translat
     let axes = call.ints("axes")?;
     let wrong = || Refused::meaning(format!("the axes {axes:?} of `{}`", call.name()));
     let &[rank, other] = &ranks[..] else { return Err(wrong()) };
-    let &[rows, sums, b_sums, columns, to_rows, to_columns] = &axes[..] else { return Err(wrong()) };
-    if rank != other || axes.iter().any(|axis| usize::try_from(*axis).map_or(true, |axis| axis >= rank)) {
-        return Err(wrong());
-    }
-    let letters = |named: [(i64, char); 2]| -> Vec<char> {
-        let mut batch = 'a'..='z';
-        let letter = |axis: usize| named.iter().find(|(own, _)| *own == axis as i64).map(|(_, letter)| *letter);
-        (0..rank).filter_map(|axis| letter(axis).or_else(|| batch.next())).collect()
-    };
-    let operand_letters = vec![letters([(rows, 'M'), (sums, 'K')]), letters([(b_sums, 'K'), (columns, 'N')])];
-    let expression = Einsum { operands: operand_letters, result: letters([(to_rows, 'M'), (to_columns, 'N')]) };
-    if expression.result.len() != rank {
-        return Err(wrong());
-    }
+    let axes = axes.iter().map(|axis| usize::try_from(*axis).ok()).collect::<Option<Vec<_>>>();
+    let expression = axes.filter(|_| rank == other).and_then(|axes| Equation::of_matrices(&axes, rank));
+    let expression = expression.ok_or_else(wrong)?;
     summed(call, operands, &expression)
 }
 
 /// Adds the nodes of an expression.
-fn summed(call: &mut TranslatedCall, operands: Vec<ModelValue>, expression: &Einsum) -> Translation<Vec<ModelValue>> {
+fn summed(call: &mut TranslatedCall, operands: Vec<ModelValue>, expression: &Equation) -> Translation<Vec<ModelValue>> {
     if operands.len() != expression.operands.len() {
         let (given, named) = (operands.len(), expression.operands.len());
         let message = format!("`{}` has {given} operands, its expression {named}", call.name());
@@ -64,8 +55,9 @@ fn summed(call: &mut TranslatedCall, operands: Vec<ModelValue>, expression: &Ein
     if let Some(made) = as_product(call, &operands, expression) {
         return Ok(vec![made]);
     }
-    let named = |letter: &char| expression.operands.iter().any(|letters| letters.contains(letter));
-    let (result, new): (Vec<char>, Vec<char>) = expression.result.iter().partition(|letter| named(letter));
+    let named = |letter: &EquationAxis| expression.operands.iter().any(|letters| letters.contains(letter));
+    let (result, new): (Vec<EquationAxis>, Vec<EquationAxis>) =
+        expression.result.iter().partition(|letter| named(letter));
     let written = equation(&expression.operands, &result);
     let written = written.ok_or_else(|| Refused::meaning(format!("`{}` has too many axes", call.name())))?;
     let attributes = vec![("equation", text(&written))];
@@ -84,39 +76,36 @@ fn summed(call: &mut TranslatedCall, operands: Vec<ModelValue>, expression: &Ein
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// The equation of an expression; other letters than ONNX has are replaced. None if there are not enough.
-fn equation(operands: &[Vec<char>], result: &[char]) -> Option<String> {
-    let mut used: Vec<char> = operands.iter().flatten().copied().collect();
+fn equation(operands: &[Vec<EquationAxis>], result: &[EquationAxis]) -> Option<String> {
+    let mut used: Vec<EquationAxis> = operands.iter().flatten().copied().collect();
     used.sort_unstable();
     used.dedup();
-    let mut free = LETTERS.chars().filter(|letter| !used.contains(letter));
-    let mut replaced = Vec::new();
-    for letter in used.iter().filter(|letter| !letter.is_ascii_alphabetic()) {
-        replaced.push((*letter, free.next()?));
+    let mut free = LETTERS.chars().filter(|letter| !used.contains(&EquationAxis::Letter(*letter)));
+    let mut written = BTreeMap::new();
+    for axis in &used {
+        let own = match axis {
+            EquationAxis::Letter(letter) if is_letter(*letter) => *letter,
+            _ => free.next()?,
+        };
+        written.insert(*axis, own);
     }
-    let written = |letters: &[char]| -> String {
-        let new = |letter: &char| replaced.iter().find(|(old, _)| old == letter).map_or(*letter, |(_, new)| *new);
-        letters.iter().map(new).collect()
-    };
+    let written = |axes: &[EquationAxis]| -> String { axes.iter().filter_map(|axis| written.get(axis)).collect() };
     let parts: Vec<String> = operands.iter().map(|letters| written(letters)).collect();
     Some(format!("{}->{}", parts.join(","), written(result)))
 }
 
 /// The matrix product that an expression of two operands is: one letter for rows, one for sums and one for columns,
 /// and the others in both operands and in the result. Axes that are in another order are transposed.
-fn as_product(call: &mut TranslatedCall, operands: &[ModelValue], expression: &Einsum) -> Option<ModelValue> {
+fn as_product(call: &mut TranslatedCall, operands: &[ModelValue], expression: &Equation) -> Option<ModelValue> {
     let ([a, b], [left, right]) = (operands, &expression.operands[..]) else { return None };
     let result = &expression.result;
-    let distinct = |letters: &[char]| {
-        let mut sorted = letters.to_vec();
-        sorted.sort_unstable();
-        sorted.dedup();
-        sorted.len() == letters.len()
-    };
+    let distinct = |letters: &[EquationAxis]| letters.iter().collect::<BTreeSet<_>>().len() == letters.len();
     if ![left, right, result].into_iter().all(|letters| distinct(letters)) {
         return None;
     }
-    let only = |letters: &[char], others: [&[char]; 2], within: [bool; 2]| -> Vec<char> {
-        let fits = |letter: &&char| others.iter().zip(within).all(|(other, within)| other.contains(letter) == within);
+    let only = |letters: &[EquationAxis], others: [&[EquationAxis]; 2], within: [bool; 2]| -> Vec<EquationAxis> {
+        let fits =
+            |letter: &&EquationAxis| others.iter().zip(within).all(|(other, within)| other.contains(letter) == within);
         letters.iter().filter(fits).copied().collect()
     };
     let batch = only(result, [left, right], [true, true]);
@@ -128,17 +117,17 @@ fn as_product(call: &mut TranslatedCall, operands: &[ModelValue], expression: &E
         return None;
     }
     // The operator does not repeat items along the axis of sums.
-    let extent = |value: &ModelValue, letters: &[char]| {
+    let extent = |value: &ModelValue, letters: &[EquationAxis]| {
         known_at(value.dims.as_ref()?, letters.iter().position(|letter| *letter == sum)?)
     };
     if extent(a, left) != extent(b, right) {
         return None;
     }
-    let order = |from: &[char], last: [char; 2]| -> Option<Vec<usize>> {
+    let order = |from: &[EquationAxis], last: [EquationAxis; 2]| -> Option<Vec<usize>> {
         batch.iter().copied().chain(last).map(|letter| from.iter().position(|own| *own == letter)).collect()
     };
     let (of_left, of_right) = (order(left, [row, sum])?, order(right, [sum, column])?);
-    let own: Vec<char> = batch.iter().copied().chain([row, column]).collect();
+    let own: Vec<EquationAxis> = batch.iter().copied().chain([row, column]).collect();
     let back: Option<Vec<usize>> = result.iter().map(|letter| own.iter().position(|own| own == letter)).collect();
     let back = back?;
     let (a, b) = (call.out.transpose(a, &of_left), call.out.transpose(b, &of_right));
@@ -153,7 +142,7 @@ mod tests {
 
     #[test]
     fn other_letters_are_replaced() {
-        let expression = Einsum::read("aβ,βc->ac").unwrap();
+        let expression = Formula::plain("aβ,βc->ac").unwrap();
         assert_eq!(equation(&expression.operands, &expression.result).as_deref(), Some("ab,bc->ac"));
     }
 }

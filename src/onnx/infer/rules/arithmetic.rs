@@ -1,10 +1,9 @@
 //! The items of small integer tensors that are computed from items.
 
-use std::cmp::Ordering;
-
 use super::axes::product;
+use crate::dictionary::{Kernel, Row};
 use crate::graph::Element;
-use crate::graph::dims::Dim;
+use crate::graph::dims::{Dim, computed};
 use crate::onnx::infer::InferCall;
 use crate::onnx::infer::call::MAX_ITEMS;
 
@@ -72,62 +71,12 @@ pub(super) fn is_exact(call: &InferCall) -> bool {
     matches!(call.result_element(0), Some(Element::Int64 | Element::Int32))
 }
 
-fn folded(call: &mut InferCall, f: fn(Dim, Dim) -> Dim) -> Option<()> {
-    if !is_exact(call) {
-        return None;
+/// The items of an operator that computes item by item what a row of the dictionary says.
+pub(in crate::onnx::infer) fn by_meaning(call: &mut InferCall, row: &Row) -> Option<()> {
+    match row.kernel? {
+        Kernel::Arithmetic(_) | Kernel::Number(..) if !is_exact(call) => None,
+        _ => each(call, |items| computed(row, items)),
     }
-    each(call, |row| row.iter().cloned().reduce(f).unwrap_or(Dim::Unknown))
-}
-
-/// The items of `Add` and `Sum`.
-pub(crate) fn add(call: &mut InferCall) -> Option<()> {
-    folded(call, Dim::plus)
-}
-
-/// The items of `Sub`.
-pub(crate) fn sub(call: &mut InferCall) -> Option<()> {
-    folded(call, Dim::minus)
-}
-
-/// The items of `Mul`.
-pub(crate) fn mul(call: &mut InferCall) -> Option<()> {
-    folded(call, Dim::times)
-}
-
-/// The items of `Div`, which rounds towards 0.
-pub(crate) fn div(call: &mut InferCall) -> Option<()> {
-    folded(call, Dim::divided_by)
-}
-
-/// The items of `Min`.
-pub(crate) fn min(call: &mut InferCall) -> Option<()> {
-    folded(call, Dim::min)
-}
-
-/// The items of `Max`.
-pub(crate) fn max(call: &mut InferCall) -> Option<()> {
-    folded(call, Dim::max)
-}
-
-/// The items of `Neg`.
-pub(crate) fn neg(call: &mut InferCall) -> Option<()> {
-    if !is_exact(call) {
-        return None;
-    }
-    each(call, |row| row.first().map_or(Dim::Unknown, |item| item.clone().negated()))
-}
-
-/// The items of `Abs`.
-pub(crate) fn abs(call: &mut InferCall) -> Option<()> {
-    if !is_exact(call) {
-        return None;
-    }
-    each(call, |row| match row.first() {
-        Some(Dim::Int(value)) => Dim::from(value.checked_abs()),
-        Some(item) if item.is_at_least(0) => item.clone(),
-        Some(item) => item.clone().max(item.clone().negated()),
-        None => Dim::Unknown,
-    })
 }
 
 /// The items of `Mod`: the sign is that of the divisor, or with `fmod` that of the dividend.
@@ -146,87 +95,6 @@ pub(crate) fn modulo(call: &mut InferCall) -> Option<()> {
             let rest = |rest: i64| if rest != 0 && (rest < 0) != (*b < 0) { rest + b } else { rest };
             a.checked_rem(*b).map(rest).into()
         }
-        _ => Dim::Unknown,
-    })
-}
-
-fn truth(value: Option<bool>) -> Dim {
-    value.map(i64::from).into()
-}
-
-fn compared(call: &mut InferCall, test: impl Fn(Ordering) -> bool) -> Option<()> {
-    // Symbols may have any value: an order that depends on them is unknown.
-    each(call, |row| match row {
-        [a, b] => truth(a.clone().compare(b.clone()).map(&test)),
-        _ => Dim::Unknown,
-    })
-}
-
-/// The items of `Equal`. Numbers that are never equal need not have a known order.
-pub(crate) fn equal(call: &mut InferCall) -> Option<()> {
-    compared(call, Ordering::is_eq)
-}
-
-/// The items of `Less`.
-pub(crate) fn less(call: &mut InferCall) -> Option<()> {
-    bounded(call, |a, b| (a, b), 1)
-}
-
-/// The items of `LessOrEqual`.
-pub(crate) fn less_or_equal(call: &mut InferCall) -> Option<()> {
-    bounded(call, |a, b| (a, b), 0)
-}
-
-/// The items of `Greater`.
-pub(crate) fn greater(call: &mut InferCall) -> Option<()> {
-    bounded(call, |a, b| (b, a), 1)
-}
-
-/// The items of `GreaterOrEqual`.
-pub(crate) fn greater_or_equal(call: &mut InferCall) -> Option<()> {
-    bounded(call, |a, b| (b, a), 0)
-}
-
-/// Whether `high - low` is at least `least`.
-fn bounded(call: &mut InferCall, order: fn(Dim, Dim) -> (Dim, Dim), least: i64) -> Option<()> {
-    each(call, |row| {
-        let [a, b] = row else { return Dim::Unknown };
-        let (low, high) = order(a.clone(), b.clone());
-        if high.clone().minus(low.clone()).is_at_least(least) {
-            return Dim::Int(1);
-        }
-        truth(low.minus(high).is_at_least(1 - least).then_some(false))
-    })
-}
-
-/// The items of `Not`.
-pub(crate) fn not(call: &mut InferCall) -> Option<()> {
-    each(call, |row| truth(row.first().and_then(Dim::known).map(|value| value == 0)))
-}
-
-/// The items of `And`.
-pub(crate) fn and(call: &mut InferCall) -> Option<()> {
-    each(call, |row| match row {
-        [Dim::Int(0), _] | [_, Dim::Int(0)] => Dim::Int(0),
-        [Dim::Int(_), Dim::Int(_)] => Dim::Int(1),
-        _ => Dim::Unknown,
-    })
-}
-
-/// The items of `Or`.
-pub(crate) fn or(call: &mut InferCall) -> Option<()> {
-    each(call, |row| match row {
-        [Dim::Int(a), _] | [_, Dim::Int(a)] if *a != 0 => Dim::Int(1),
-        [Dim::Int(_), Dim::Int(_)] => Dim::Int(0),
-        _ => Dim::Unknown,
-    })
-}
-
-/// The items of `Where`.
-pub(crate) fn choose(call: &mut InferCall) -> Option<()> {
-    each(call, |row| match row {
-        [_, a, b] if a == b => a.clone(),
-        [Dim::Int(condition), a, b] => if *condition != 0 { a } else { b }.clone(),
         _ => Dim::Unknown,
     })
 }

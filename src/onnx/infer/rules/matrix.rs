@@ -1,8 +1,7 @@
 //! Products of matrices.
 
-use rustc_hash::FxHashMap;
-
 use super::axes::broadcast;
+use crate::extents::{Formula, is_letter};
 use crate::graph::dims::Dim;
 use crate::onnx::infer::InferCall;
 
@@ -57,55 +56,13 @@ pub(crate) fn det(call: &mut InferCall) -> Option<()> {
     Some(())
 }
 
-/// The letters of a term of an equation, with the place of an ellipsis.
-fn term(text: &str) -> (Vec<char>, Option<usize>) {
-    let (lead, rest) = text.split_once("...").unwrap_or((text, ""));
-    let letters: Vec<char> = lead.chars().chain(rest.chars()).collect();
-    (letters, text.contains("...").then(|| lead.chars().count()))
-}
-
 /// `Einsum`
 pub(crate) fn einsum(call: &mut InferCall) -> Option<()> {
-    let equation: String = call.text("equation")?.chars().filter(|c| !c.is_whitespace()).collect();
-    let (operands, result) = match equation.split_once("->") {
-        Some((operands, result)) => (operands, Some(result)),
-        None => (&equation[..], None),
-    };
-    let mut extents: FxHashMap<char, Dim> = FxHashMap::default();
-    let mut ellipsis: Vec<Dim> = Vec::new();
-    let mut uses: FxHashMap<char, usize> = FxHashMap::default();
-    let mut has_ellipsis = false;
-    for (i, text) in operands.split(',').enumerate() {
-        let (letters, dots) = term(text);
-        let own = call.extents(i)?;
-        let spread = own.len().checked_sub(letters.len())?;
-        if dots.is_none() && spread > 0 {
-            return None;
-        }
-        let at = dots.unwrap_or(letters.len());
-        has_ellipsis |= dots.is_some();
-        ellipsis = broadcast(&ellipsis, own.get(at..at + spread)?)?;
-        let named = own[..at].iter().chain(&own[at + spread..]);
-        for (letter, extent) in letters.iter().zip(named) {
-            let before = extents.remove(letter).unwrap_or(Dim::Int(1));
-            extents.insert(*letter, before.broadcast(extent.clone()).unwrap_or(Dim::Unknown));
-            *uses.entry(*letter).or_default() += 1;
-        }
-    }
-    let (letters, dots) = match result {
-        Some(result) => term(result),
-        None => {
-            // The letters that occur once, in alphabetic order.
-            let mut letters: Vec<char> =
-                uses.iter().filter(|(_, count)| **count == 1).map(|(letter, _)| *letter).collect();
-            letters.sort_unstable();
-            (letters, has_ellipsis.then_some(0))
-        }
-    };
-    let mut shape: Vec<Dim> = letters.iter().map(|letter| extents.get(letter).cloned()).collect::<Option<_>>()?;
-    if let Some(at) = dots {
-        shape.splice(at..at, ellipsis);
-    }
+    let formula = Formula::read(&call.text("equation")?, is_letter).ok()?;
+    let shapes = (0..formula.operands.len()).map(|i| call.extents(i)).collect::<Option<Vec<&[Dim]>>>()?;
+    let equation = formula.of_ranks(&shapes.iter().map(|shape| shape.len()).collect::<Vec<_>>()).ok()?;
+    let sizes = equation.sizes(&shapes.into_iter().map(Some).collect::<Vec<_>>()).ok()?;
+    let shape = equation.result.iter().map(|axis| sizes.get(axis).cloned()).collect::<Option<Vec<Dim>>>()?;
     call.give(0, shape);
     Some(())
 }

@@ -2,6 +2,7 @@
 
 use super::axes::{axis, product};
 use super::source::natural;
+use crate::extents::{AxisSection, Before, Bounds, replaced};
 use crate::graph::dims::Dim;
 use crate::onnx::infer::InferCall;
 
@@ -9,7 +10,7 @@ use crate::onnx::infer::InferCall;
 pub(crate) fn gather(call: &mut InferCall) -> Option<()> {
     let (data, indices) = (call.extents(0)?, call.extents(1)?);
     let at = axis(call.int_or("axis", 0), data.len())?;
-    let shape = [&data[..at], indices, &data[at + 1..]].concat();
+    let shape = replaced(data, at, indices);
     call.give(0, shape);
     Some(())
 }
@@ -142,26 +143,12 @@ pub(crate) fn slice_items(call: &mut InferCall) -> Option<()> {
     let items = call.items(0).filter(|_| call.rank(0) == Some(1))?;
     let extent = i64::try_from(items.len()).ok()?;
     let [Some(cut)] = &cuts(call, 1)?[..] else { return None };
-    let (start, end, step) = (cut.start.known()?, cut.end.known()?, cut.step);
-    let at = |value: i64, least: i64, most: i64| {
-        (if value < 0 { value.saturating_add(extent) } else { value }).clamp(least, most.max(least))
-    };
-    let mut read = Vec::new();
-    if step > 0 {
-        let end = at(end, 0, extent);
-        let mut i = at(start, 0, extent);
-        while i < end {
-            read.push(items.get(usize::try_from(i).ok()?)?.clone());
-            i = i.saturating_add(step);
-        }
-    } else if step < 0 && extent > 0 {
-        let end = at(end, -1, extent - 1);
-        let mut i = at(start, 0, extent - 1);
-        while i > end {
-            read.push(items.get(usize::try_from(i).ok()?)?.clone());
-            i = i.saturating_add(step);
-        }
+    let bounds = Bounds { start: cut.start.known()?, end: cut.end.known()?, step: cut.step };
+    if bounds.step == 0 {
+        return None;
     }
+    let section = AxisSection::new(bounds, extent, Before::First);
+    let read: Vec<Dim> = section.places().map(|at| items.get(at).cloned()).collect::<Option<_>>()?;
     call.give_items(0, read);
     Some(())
 }

@@ -2,6 +2,7 @@
 
 use super::axes::{axis, product};
 use super::elementwise::same;
+use crate::extents::from_start;
 use crate::graph::Element;
 use crate::graph::dims::Dim;
 use crate::onnx::infer::InferCall;
@@ -100,7 +101,7 @@ pub(crate) fn multinomial(call: &mut InferCall) -> Option<()> {
 /// The range of axes that `Shape` tells.
 fn told(call: &InferCall) -> Option<std::ops::Range<usize>> {
     let rank = i64::try_from(call.rank(0)?).ok()?;
-    let bound = |value: i64| (if value < 0 { value.saturating_add(rank) } else { value }).clamp(0, rank);
+    let bound = |value: i64| from_start(value, rank).clamp(0, rank);
     let (start, end) = (bound(call.int_or("start", 0)), bound(call.int_or("end", rank)));
     Some(usize::try_from(start).ok()?..usize::try_from(end.max(start)).ok()?)
 }

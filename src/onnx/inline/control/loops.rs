@@ -198,11 +198,10 @@ fn empty(value: &ValueInfo, axis: i64) -> Option<TensorProto> {
     let TypeForm::Tensor(of) = &value.ty.as_ref()?.form else { return None };
     let known = |dim: &Dim| if let Extent::Value(extent) = dim.extent { Some(extent) } else { None };
     let mut dims: Vec<i64> = of.shape.as_ref()?.dims.iter().map(known).collect::<Option<_>>()?;
-    let rank = dims.len() as i64 + 1;
-    let at = usize::try_from(if axis < 0 { axis.checked_add(rank)? } else { axis }).ok()?;
+    let at = crate::extents::axis(axis, dims.len() + 1)?;
     // Texts have no raw data.
     let storage = ElementType::numbered(of.element?).map(|element| element.storage)?;
-    if at > dims.len() || storage == Storage::String {
+    if storage == Storage::String {
         return None;
     }
     dims.insert(at, 0);

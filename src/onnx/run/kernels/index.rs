@@ -3,13 +3,13 @@
 use super::reals::room_around;
 use crate::dictionary::{Arith, Float};
 use crate::eval::EvalError;
-use crate::onnx::infer::rules::axes;
+use crate::extents::{axis, replaced};
 use crate::onnx::run::call::{KernelResult, NodeCall, integers, logicals, one};
 use crate::tensor::{DType, Data, Tensor, strides};
 
 /// An index along an axis, counted from its end if it is negative.
 fn place(call: &NodeCall, index: i64, extent: usize) -> Result<usize, EvalError> {
-    axes::axis(index, extent)
+    axis(index, extent)
         .ok_or_else(|| EvalError::value(format!("`{}`: index {index} of an extent of {extent}", call.name())))
 }
 
@@ -18,9 +18,7 @@ pub(in crate::onnx) fn gather(call: &NodeCall) -> KernelResult {
     let (x, indices) = (call.tensor(0)?, call.tensor(1)?);
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
     integers(indices)?;
-    let mut shape = x.shape().to_vec();
-    shape.splice(axis..=axis, indices.shape().iter().copied());
-    call.room(&shape)?;
+    call.room(&replaced(x.shape(), axis, indices.shape()))?;
     let outside = |index| EvalError::value(format!("`Gather`: index {index} of an extent of {}", x.shape()[axis]));
     one(x.gathered(indices, axis, true).map_err(outside)?)
 }
@@ -120,11 +118,7 @@ pub(in crate::onnx) fn scatter_elements(call: &NodeCall) -> KernelResult {
 
 /// The places of slices of `inner` items that lists of indices select; each list is along the axes from the first one
 /// on.
-fn slices(
-    call: &NodeCall,
-    (x, indices): (&Tensor, &Tensor),
-    batch: usize,
-) -> Result<(Vec<usize>, Vec<usize>), EvalError> {
+fn slices(call: &NodeCall, x: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<usize>, Vec<usize>), EvalError> {
     let items = integers(indices)?;
     let depth = indices.shape().last().copied().ok_or_else(|| call.misfit("the indices have no axes"))?;
     let last = batch + depth;
@@ -158,14 +152,14 @@ pub(in crate::onnx) fn gather_nd(call: &NodeCall) -> KernelResult {
     if !fits {
         return Err(call.misfit(format!("{batch} axes of batches of {:?} and {:?}", x.shape(), indices.shape())));
     }
-    let (shape, places) = slices(call, (x, indices), batch)?;
+    let (shape, places) = slices(call, x, indices, batch)?;
     one(Tensor::with(&shape, x.data().pick(places.into_iter()))?)
 }
 
 /// Writes slices at lists of indices.
 pub(in crate::onnx) fn scatter_nd(call: &NodeCall) -> KernelResult {
     let (x, indices, updates) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
-    let (shape, places) = slices(call, (x, indices), 0)?;
+    let (shape, places) = slices(call, x, indices, 0)?;
     if shape != updates.shape() {
         return Err(call.misfit(format!("items of shape {:?} are written to {shape:?}", updates.shape())));
     }

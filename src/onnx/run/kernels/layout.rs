@@ -1,6 +1,7 @@
 //! Operators that change the shape of a tensor, and leave its items.
 
 use crate::eval::{EvalError, MAX_RANK};
+use crate::extents::{AxisSection, Before, Bounds, from_start, inserted, is_order};
 use crate::onnx::run::broadcast::{common, repeated};
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::onnx::run::value::TENSOR;
@@ -78,13 +79,9 @@ pub(in crate::onnx) fn unsqueeze(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let axes = axes_of(call)?.ok_or_else(|| call.refused("there are no axes"))?;
     let rank = x.rank() + axes.len();
-    let new = call.axes(&axes, rank)?;
-    if new.len() != axes.len() || rank > MAX_RANK {
-        return Err(call.misfit("an axis is given twice, or there are too many axes"));
-    }
-    let mut old = x.shape().iter().copied();
-    let shape: Vec<usize> =
-        (0..rank).map(|axis| if new.contains(&axis) { 1 } else { old.next().unwrap_or(1) }).collect();
+    let new = call.axes_or_all(Some(axes), rank)?;
+    let shape = inserted(x.shape(), new, &1).ok().filter(|_| rank <= MAX_RANK);
+    let shape = shape.ok_or_else(|| call.misfit("an axis is given twice, or there are too many axes"))?;
     call.room(&shape)?;
     one(x.reshaped(&shape)?)
 }
@@ -96,9 +93,7 @@ pub(in crate::onnx) fn transpose(call: &NodeCall) -> KernelResult {
         Some(order) => order.iter().map(|&axis| call.axis(axis, x.rank())).collect::<Result<Vec<_>, _>>()?,
         None => (0..x.rank()).rev().collect(),
     };
-    let mut sorted = order.clone();
-    sorted.sort_unstable();
-    if !sorted.iter().copied().eq(0..x.rank()) {
+    if !is_order(&order, x.rank()) {
         return Err(call.misfit(format!("{order:?} is not an order of {} axes", x.rank())));
     }
     call.room(x.shape())?;
@@ -236,37 +231,19 @@ pub(in crate::onnx) fn slice(call: &NodeCall) -> KernelResult {
     let mut along = x.places();
     for (i, &axis) in axes.iter().enumerate() {
         let axis = call.axis(axis, x.rank())?;
-        along[axis] = range(call, (starts[i], ends[i], steps[i]), x.shape()[axis])?;
+        along[axis] = range(call, Bounds { start: starts[i], end: ends[i], step: steps[i] }, x.shape()[axis])?;
     }
     call.room(&along.iter().map(Vec::len).collect::<Vec<_>>())?;
     one(x.taken(&along, 0.0))
 }
 
 /// The indices from a start on to an end, which are counted from the end of the axis if they are negative.
-fn range(call: &NodeCall, (start, end, step): (i64, i64, i64), extent: usize) -> Result<Vec<Option<usize>>, EvalError> {
-    let extent = extent as i64;
-    let counted = |at: i64| if at < 0 { at.saturating_add(extent) } else { at };
-    let mut found = Vec::new();
-    match step {
-        0 => return Err(call.refused("a step is 0")),
-        1.. => {
-            let (mut at, end) = (counted(start).clamp(0, extent), counted(end).clamp(0, extent));
-            while at < end {
-                found.push(Some(at as usize));
-                at = at.saturating_add(step);
-            }
-        }
-        _ if extent == 0 => {}
-        _ => {
-            // A start before the first item is the first one, unlike in Python.
-            let (mut at, end) = (counted(start).clamp(0, extent - 1), counted(end).clamp(-1, extent - 1));
-            while at > end {
-                found.push(Some(at as usize));
-                at = at.saturating_add(step);
-            }
-        }
+fn range(call: &NodeCall, bounds: Bounds, extent: usize) -> Result<Vec<Option<usize>>, EvalError> {
+    match bounds.step {
+        0 => Err(call.refused("a step is 0")),
+        // A start before the first item is the first one, unlike in Python.
+        _ => Ok(AxisSection::new(bounds, extent as i64, Before::First).places().map(Some).collect()),
     }
-    Ok(found)
 }
 
 /// With items before and after along axes: a constant, or items of the tensor.
@@ -449,7 +426,7 @@ pub(in crate::onnx) fn reverse_sequence(call: &NodeCall) -> KernelResult {
 pub(in crate::onnx) fn shape(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let rank = x.rank() as i64;
-    let counted = |at: i64| (if at < 0 { at.saturating_add(rank) } else { at }).clamp(0, rank) as usize;
+    let counted = |at: i64| from_start(at, rank).clamp(0, rank) as usize;
     let (start, end) = (counted(call.int_or("start", 0)?), counted(call.int_or("end", i64::MAX)?));
     let extents: Vec<i64> = x.shape().get(start..end).unwrap_or_default().iter().map(|extent| *extent as i64).collect();
     one(Tensor::integers(&[extents.len()], extents)?)

@@ -1,5 +1,6 @@
 //! Operators that select items, or put items into a tensor.
 
+use crate::extents::{self, AxisSection, Before, Bounds};
 use crate::graph::Value;
 use crate::onnx::to_nnef::emit::{EMPTY, integers, text};
 use crate::onnx::to_nnef::formula::FormulaTerm;
@@ -17,22 +18,16 @@ struct Range {
     count: i64,
 }
 
-/// The items from `start` to `end`, as far as they are there.
-fn range(extent: i64, (start, end, step): (i64, i64, i64), axis: usize) -> Lowered<Range> {
-    if extent == 0 {
-        return Ok(Range { axis, first: 0, step: 1, count: 0 });
+/// The items within bounds, as far as they are there.
+fn range(extent: i64, bounds: Bounds, axis: usize) -> Lowered<Range> {
+    match bounds.step {
+        _ if extent == 0 => return Ok(Range { axis, first: 0, step: 1, count: 0 }),
+        0 => return Err(NodeRefusal::because("a step is 0")),
+        i64::MIN => return Err(NodeRefusal::UNFIT),
+        _ => {}
     }
-    let counted = |at: i64| if at < 0 { at.saturating_add(extent) } else { at };
-    let (low, high) = if step > 0 { (0, extent) } else { (-1, extent - 1) };
-    let first = counted(start).clamp(low.max(0), high);
-    let end = counted(end).clamp(low, high);
-    let distance = if step > 0 { end - first } else { first - end };
-    let length = i64::try_from(step.unsigned_abs()).map_err(|_| NodeRefusal::UNFIT)?;
-    if length == 0 {
-        return Err(NodeRefusal::because("a step is 0"));
-    }
-    let count = if distance <= 0 { 0 } else { (distance - 1) / length + 1 };
-    Ok(Range { axis, first, step, count })
+    let section = AxisSection::new(bounds, extent, Before::First);
+    Ok(Range { axis, first: section.first, step: section.step, count: section.count() })
 }
 
 /// The ranges of a slice.
@@ -52,7 +47,7 @@ fn ranges(line: &NodeLine, extents: &[i64]) -> Lowered<Vec<Range>> {
     bounds
         .map(|(((start, end), step), axis)| {
             let axis = axis_of(axis, extents.len())?;
-            range(extents[axis], (start, end, step), axis)
+            range(extents[axis], Bounds { start, end, step }, axis)
         })
         .collect()
 }
@@ -101,8 +96,7 @@ pub(in crate::onnx::to_nnef) fn slice(line: &mut NodeLine) -> NodeResults {
 /// Known indices that are not negative; none if an index is out of range.
 fn counted(indices: &Tensor, extent: i64) -> Option<Vec<i64>> {
     let index = |i: usize| {
-        let index = indices.data().integer(i);
-        let index = if index < 0 { index.checked_add(extent)? } else { index };
+        let index = extents::from_start(indices.data().integer(i), extent);
         (0..extent).contains(&index).then_some(index)
     };
     (0..indices.len()).map(index).collect()

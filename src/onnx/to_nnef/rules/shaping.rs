@@ -1,5 +1,6 @@
 //! Operators that change the shape or the order of items.
 
+use crate::extents::from_start;
 use crate::graph::Value;
 use crate::onnx::to_nnef::emit::{integers, pairs, text};
 use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, counts, empty};
@@ -12,7 +13,7 @@ use crate::tensor::Tensor;
 pub(in crate::onnx::to_nnef) fn shape(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
     let rank = extents.len() as i64;
-    let bound = |at: i64| (if at < 0 { at.saturating_add(rank) } else { at }).clamp(0, rank) as usize;
+    let bound = |at: i64| from_start(at, rank).clamp(0, rank) as usize;
     let (start, end) = (bound(line.int("start", 0)?), bound(line.int("end", rank)?));
     let items = extents.get(start..end.max(start)).unwrap_or_default().to_vec();
     let tensor = Tensor::integers(&[items.len()], items).map_err(|_| NodeRefusal::UNFIT)?;
@@ -54,8 +55,7 @@ pub(in crate::onnx::to_nnef) fn flatten(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
     let rank = extents.len() as i64;
     let axis = line.int("axis", 1)?;
-    let at =
-        usize::try_from(if axis < 0 { axis.saturating_add(rank) } else { axis }).map_err(|_| NodeRefusal::UNFIT)?;
+    let at = usize::try_from(from_start(axis, rank)).map_err(|_| NodeRefusal::UNFIT)?;
     let (outer, inner) = extents.split_at_checked(at).ok_or(NodeRefusal::UNFIT)?;
     let extents = [product(outer)?, product(inner)?];
     let x = line.flat(0)?;

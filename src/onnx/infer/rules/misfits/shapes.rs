@@ -1,5 +1,6 @@
 //! What rules ask about the shapes of operands.
 
+use crate::extents::{EquationTerm, Formula, is_letter};
 use crate::graph::dims::Dim;
 use crate::onnx::infer::rules::axes::{self, axis};
 use crate::onnx::infer::{InferCall, shown};
@@ -149,41 +150,29 @@ pub(crate) fn reduced(call: &InferCall) -> Misfit {
 
 /// `Einsum`
 pub(crate) fn einsum(call: &InferCall) -> Misfit {
-    let equation: String = call.text("equation")?.chars().filter(|c| !c.is_whitespace()).collect();
-    let (operands, result) = equation.split_once("->").map_or((&equation[..], None), |(a, b)| (a, Some(b)));
-    let terms: Vec<&str> = operands.split(',').collect();
-    if terms.len() != call.operand_count() {
-        return Some(format!("the equation has {} terms, the node {} operands", terms.len(), call.operand_count()));
+    let formula = match Formula::read(&call.text("equation")?, is_letter) {
+        Ok(formula) => formula,
+        Err(error) => return Some(error.to_string()),
+    };
+    let count = call.operand_count();
+    if formula.operands.len() != count {
+        return Some(format!("the equation has {} terms, the node {count} operands", formula.operands.len()));
     }
-    let missing = result.and_then(|result| result.chars().find(|c| c.is_alphabetic() && !operands.contains(*c)));
-    if let Some(letter) = missing {
+    if let Some(letter) = formula.missing() {
         return Some(format!("`{letter}` of the result is in no operand of the equation"));
     }
-    let misfit = |(i, term): (usize, &&str)| {
-        let letters = term.chars().filter(|c| c.is_alphabetic()).count();
-        let rank = call.rank(i)?;
-        let fits = if term.contains("...") { rank >= letters } else { rank == letters };
-        (!fits).then(|| format!("`{term}` of the equation does not fit {}", named(call, i)))
+    let misfit = |(i, term): (usize, &EquationTerm)| {
+        let misfit = term.spread(call.rank(i)?).is_none();
+        misfit.then(|| format!("`{term}` of the equation does not fit {}", named(call, i)))
     };
-    terms.iter().enumerate().find_map(misfit).or_else(|| letters_differ(call, &terms))
+    formula.operands.iter().enumerate().find_map(misfit).or_else(|| letters_differ(call, &formula))
 }
 
-/// A letter of an equation stands for two extents.
-fn letters_differ(call: &InferCall, terms: &[&str]) -> Misfit {
-    let mut extents: rustc_hash::FxHashMap<char, (usize, Dim)> = rustc_hash::FxHashMap::default();
-    for (i, term) in terms.iter().enumerate().filter(|(_, term)| !term.contains("...")) {
-        for (at, letter) in term.chars().enumerate() {
-            let extent = call.extent(i, at);
-            // An extent of 1 is repeated.
-            if extent.known().is_none_or(|extent| extent == 1) {
-                continue;
-            }
-            let (other, before) = extents.entry(letter).or_insert((i, extent.clone()));
-            if differ(before, &extent) {
-                let (a, b) = (named(call, *other), named(call, i));
-                return Some(format!("`{letter}` of the equation has two extents in {a} and {b}"));
-            }
-        }
-    }
-    None
+/// An axis of an equation stands for two extents.
+fn letters_differ(call: &InferCall, formula: &Formula) -> Misfit {
+    let shapes: Vec<Option<&[Dim]>> = (0..call.operand_count()).map(|i| call.extents(i)).collect();
+    let ranks = formula.operands.iter().zip(&shapes).map(|(term, shape)| shape.map_or(term.least(), <[Dim]>::len));
+    let unequal = formula.of_ranks(&ranks.collect::<Vec<_>>()).ok()?.sizes(&shapes).err()?;
+    let [a, b] = unequal.operands.map(|operand| named(call, operand));
+    Some(format!("`{}` of the equation has two extents in {a} and {b}", unequal.axis))
 }
