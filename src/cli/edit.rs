@@ -27,7 +27,7 @@ pub(super) fn run(
     let viewed = uses.iter().find(|(_, given)| *given).map(|(option, _)| (*option).to_owned());
     let settings = Settings { viewed, ..request.settings.clone() };
     match source.edit(&settings)? {
-        Edited::Model(model) => write_model(*model, (origin, compared), request, reporter),
+        Edited::Model(model) => write_model(*model, origin, compared, request, reporter),
         Edited::File(file) => write_file(*file, Comparison::of(compared, &request), &request, reporter),
     }
 }
@@ -35,7 +35,8 @@ pub(super) fn run(
 /// Writes a model of ONNX, by default in the form of the input.
 fn write_model(
     model: InlinedModel,
-    (origin, compared): (&ModelOrigin, Option<Box<dyn Source>>),
+    origin: &ModelOrigin,
+    compared: Option<Box<dyn Source>>,
     mut request: Request,
     reporter: &mut Reporter,
 ) -> RunResult {

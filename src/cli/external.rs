@@ -81,7 +81,7 @@ impl<'o> OutputPlace<'o> {
     ) -> Result<Self, Failure> {
         let Some(target) = target else {
             let path = path(output);
-            let others = follow(document, (origin.folder(), path), found)?;
+            let others = follow(document, origin.folder(), path, found)?;
             return Ok(path.map_or(OutputPlace::Stdout, |path| OutputPlace::File(path, others)));
         };
         let Some(name) = origin.name_as(to) else {
@@ -92,7 +92,7 @@ impl<'o> OutputPlace<'o> {
             warn_left(document, &document.external_files(), UNKNOWN, found);
         }
         let files = copied(document.external_files());
-        let model = Model::of_files((&origin.name, &name), &files, limits).map_err(Refusal::from)?;
+        let model = Model::of_files(&origin.name, &name, &files, limits).map_err(Refusal::from)?;
         let map = output.source_map.as_deref();
         let clash = |name: &str| map.is_some_and(|map| io::is_same_file(map, &target.path().join(name)));
         if let Some(name) = model.names().find(|name| clash(name)) {
@@ -115,7 +115,7 @@ impl<'o> OutputPlace<'o> {
             let mut content = |mut out: &mut dyn std::io::Write| content(&mut out);
             // Programs add data at the end of such files, which must not change those of the input.
             let content = Content { hidden: true, document: name, linked: false, ..Content::new(&mut content) };
-            return models::write_compared(target, (content.with_files(model), limit), comparison, reporter);
+            return models::write_compared(target, content.with_files(model), limit, comparison, reporter);
         }
         let Some(comparison) = comparison else { return self.put(limit, content) };
         let spool = Spool::new((request.to(), limit), content, None)?;
@@ -127,7 +127,7 @@ impl<'o> OutputPlace<'o> {
     fn put(&self, limit: OutputLimit, content: Writing) -> Result<(), Failure> {
         match self {
             OutputPlace::Stdout => io::write_stdout(limit, content),
-            OutputPlace::File(path, others) => io::write_file_beside((path, others), limit, content),
+            OutputPlace::File(path, others) => io::write_file_beside(path, others, limit, content),
             OutputPlace::Whole(..) => Ok(()),
         }
     }
@@ -141,7 +141,8 @@ impl<'o> OutputPlace<'o> {
 /// The output is one of the files.
 fn follow(
     document: &Document,
-    (folder, output): (Option<&Path>, Option<&Path>),
+    folder: Option<&Path>,
+    output: Option<&Path>,
     found: &mut Diagnostics,
 ) -> Result<Vec<Beside>, Failure> {
     let files = document.external_files();

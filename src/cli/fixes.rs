@@ -50,7 +50,7 @@ pub(super) fn apply(path: &Path, language: &Language) -> Result<usize, Failure> 
     let Some(Changed { text, count, .. }) = changed.filter(|changed| changed.count > 0) else { return Ok(0) };
     let ReadInput { mut source, .. } = check::read(path, &language, None)?;
     let Some(written) = source.document() else { return Ok(0) };
-    models::write_document(path, &written.origin, (&text, language.limits.output()))?;
+    models::write_document(path, &written.origin, &text, language.limits.output())?;
     Ok(count)
 }
 

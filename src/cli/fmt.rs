@@ -84,7 +84,7 @@ fn format(path: &Path, check: bool, language: &Language, reporter: &mut Reporter
     // A stream is copied, changed or not.
     let in_place = path.is_file() || path.is_dir();
     if !(same && in_place) {
-        write_document(path, &origin, (&text, language.limits.output()))?;
+        write_document(path, &origin, &text, language.limits.output())?;
     }
     Ok(Status::Done)
 }

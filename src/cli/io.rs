@@ -65,7 +65,7 @@ pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<(String, Vec<u8>), F
         return Ok(text::read_bytes(path, limit)?);
     }
     let name = "<stdin>".to_owned();
-    let bytes = text::read_all(&name, (0, limit), &mut io::stdin().lock())?;
+    let bytes = text::read_all(&name, 0, limit, &mut io::stdin().lock())?;
     Ok((name, bytes))
 }
 
@@ -141,12 +141,13 @@ pub(crate) fn write_stdout(limit: OutputLimit, content: Writing) -> Result<(), F
 
 /// Writes a result to a file, completely or not at all.
 pub(crate) fn write_file(path: &Path, limit: OutputLimit, content: Writing) -> Result<(), Failure> {
-    write_file_beside((path, &[]), limit, content)
+    write_file_beside(path, &[], limit, content)
 }
 
 /// Writes a result to a file and copies others beside it, all of them or none.
 pub(crate) fn write_file_beside(
-    (path, others): (&Path, &[files::Beside]),
+    path: &Path,
+    others: &[files::Beside],
     limit: OutputLimit,
     content: Writing,
 ) -> Result<(), Failure> {

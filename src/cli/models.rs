@@ -41,7 +41,8 @@ pub(super) fn write(target: &Target, (content, limit): (Content, OutputLimit)) -
 /// Writes a whole model, and compares it with its source before it gets its place.
 pub(super) fn write_compared(
     target: &Target,
-    (content, limit): (Content, OutputLimit),
+    content: Content,
+    limit: OutputLimit,
     comparison: Option<Comparison>,
     reporter: &mut Reporter,
 ) -> Result<(), Failure> {
@@ -90,7 +91,7 @@ impl Whole {
             files: self.files.model.as_deref(),
             ..Content::new(&mut text)
         };
-        write_compared(&self.target, (content, self.limit), comparison, reporter)
+        write_compared(&self.target, content, self.limit, comparison, reporter)
     }
 }
 
@@ -99,11 +100,7 @@ impl Whole {
 /// # Errors
 ///
 /// It was read from an archive in a stream, or it cannot be written.
-pub(crate) fn write_document(
-    path: &Path,
-    origin: &InputKind,
-    (text, limit): (&str, OutputLimit),
-) -> Result<(), Failure> {
+pub(crate) fn write_document(path: &Path, origin: &InputKind, text: &str, limit: OutputLimit) -> Result<(), Failure> {
     match origin {
         InputKind::Stream => io::write_stdout(limit, &mut |out| out.write_all(text.as_bytes())),
         InputKind::Archive(_) if !path.is_file() => {

@@ -40,7 +40,7 @@ pub(crate) fn read(path: &Path, graph: &Graph, limits: &RunLimits) -> Result<Nam
         });
     }
     if !npy::is_npy(&bytes) {
-        return read_json((file, &bytes), longest, json::read);
+        return read_json(file, &bytes, longest, json::read);
     }
     match graph.inputs[..] {
         [input] => Ok(vec![(graph.tensor_name(input), Tensor::from_npy(&bytes).map_err(unfit)?)]),
@@ -89,12 +89,13 @@ pub(crate) fn read_model(path: &Path, inputs: &[ModelInput], limits: &RunLimits)
         };
     }
     let dtype = |name: &str| inputs.iter().find(|input| input.name == name).and_then(|input| input.dtype);
-    read_json((file, &bytes), longest, |text| json::read_typed(text, &dtype))
+    read_json(file, &bytes, longest, |text| json::read_typed(text, &dtype))
 }
 
 /// Reads tensors from the text of a file.
 fn read_json(
-    (file, bytes): (String, &[u8]),
+    file: String,
+    bytes: &[u8],
     longest: u64,
     read: impl FnOnce(&str) -> Result<NamedTensors, Misfit>,
 ) -> Result<NamedTensors, Failure> {

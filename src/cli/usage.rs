@@ -150,7 +150,7 @@ fn explained(error: clap::Error, command: &mut clap::Command, words: &[OsString]
         _ => return error,
     };
     if superfluous.starts_with('-') && superfluous.len() > 1 {
-        return unknown_option(error, command, (&superfluous, words));
+        return unknown_option(error, command, &superfluous, words);
     }
     let matches = command.clone().ignore_errors(true).try_get_matches_from(words);
     let first = matches.as_ref().ok().filter(|matches| matches.subcommand_name().is_none());
@@ -180,11 +180,7 @@ fn explained(error: clap::Error, command: &mut clap::Command, words: &[OsString]
 }
 
 /// An error about an option that there is not. To pass it as a value is no advice for a long one: that is never meant.
-fn unknown_option(
-    error: clap::Error,
-    command: &mut clap::Command,
-    (option, words): (&str, &[OsString]),
-) -> clap::Error {
+fn unknown_option(error: clap::Error, command: &mut clap::Command, option: &str, words: &[OsString]) -> clap::Error {
     let meant = match foreign::instead_of_option(option) {
         Some(instead) => format!(", an option of other programs; {instead}"),
         None if error.get(ContextKind::SuggestedArg).is_some() || !option.starts_with("--") => return error,

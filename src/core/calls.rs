@@ -85,7 +85,7 @@ impl Machine {
         let naming = self.naming(index, (unit, &head));
         let mut dtype = self.type_argument(generic);
         if dtype.is_none() && head.generic {
-            dtype = self.deduced_argument((unit, operands), head.params);
+            dtype = self.deduced_argument(unit, operands, head.params);
         }
         self.slots.reserve(head.slots);
         match operands {
@@ -112,7 +112,7 @@ impl Machine {
 
     /// The type argument of a call by the element types of its arguments, where static types do not determine it.
     #[inline(never)]
-    fn deduced_argument(&self, (unit, operands): (UnitId, Option<FirstOperand>), count: u32) -> Option<Primitive> {
+    fn deduced_argument(&self, unit: UnitId, operands: Option<FirstOperand>, count: u32) -> Option<Primitive> {
         let first = self.stack.len().wrapping_sub(count as usize);
         let argument = |i: usize| match operands {
             Some(first) => self.program.operands[first.index() + i].value(self.slots.own(), &self.program.constants),

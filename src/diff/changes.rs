@@ -212,7 +212,7 @@ impl<'g> Finder<'_, 'g> {
             is_changed |= self.arguments((i, j), same_label);
         }
         if !same_label {
-            self.other_parts((i, j));
+            self.other_parts(i, j);
         }
         let results = [(0, i), (1, j)].map(|(side, at)| {
             let graph = self.graph(side);
@@ -235,7 +235,7 @@ impl<'g> Finder<'_, 'g> {
             }
             is_changed = true;
         }
-        self.data((i, j), is_changed);
+        self.data(i, j, is_changed);
         if is_changed || follows || self.is_touched(i) {
             self.touched.extend(results[0].iter().copied());
         }
@@ -252,7 +252,7 @@ impl<'g> Finder<'_, 'g> {
     }
 
     /// The data behind operations.
-    fn data(&mut self, (i, j): (usize, usize), is_changed: bool) {
+    fn data(&mut self, i: usize, j: usize, is_changed: bool) {
         let digest = |side: usize, at: usize| self.sides[side].digests.get(&OperationId::at(at));
         match (digest(0, i), digest(1, j)) {
             (Some(old), Some(new)) if old != new && !is_changed => {
@@ -272,7 +272,7 @@ impl<'g> Finder<'_, 'g> {
     }
 
     /// The type argument and the structure of results.
-    fn other_parts(&mut self, (i, j): (usize, usize)) {
+    fn other_parts(&mut self, i: usize, j: usize) {
         let (a, b) = (&self.graph(0).operations[i], &self.graph(1).operations[j]);
         let (old, new) = (a.dtype(), b.dtype());
         if old != new {

@@ -42,7 +42,7 @@ impl Quantizations {
     pub(super) fn rounded(&self, run: &Run, tensor: TensorId, value: Arc<Tensor>) -> Result<Arc<Tensor>, EvalError> {
         match self.of.get(&tensor) {
             Some((algorithm, arguments)) if value.dtype() == DType::Float64 => {
-                self.apply(run, (algorithm, arguments), value)
+                self.apply(run, algorithm, arguments, value)
             }
             _ => Ok(value),
         }
@@ -60,13 +60,14 @@ impl Quantizations {
             return Err(EvalError::value(format!("the meaning of the codes of `{algorithm}` is not known")));
         };
         let codes = codes.into_type(DType::Float64).map_err(|error| EvalError::value(error.0))?;
-        self.apply(run, (&known, arguments), Arc::new(codes)).map(Arc::unwrap_or_clone)
+        self.apply(run, &known, arguments, Arc::new(codes)).map(Arc::unwrap_or_clone)
     }
 
     fn apply(
         &self,
         run: &Run,
-        (algorithm, arguments): (&str, &[(String, Value)]),
+        algorithm: &str,
+        arguments: &[(String, Value)],
         value: Arc<Tensor>,
     ) -> Result<Arc<Tensor>, EvalError> {
         let libraries = [self.declarations.as_str(), CODES].into_iter().filter(|text| !text.is_empty());

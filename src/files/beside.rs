@@ -105,7 +105,7 @@ impl Staged {
     /// None of them has its name.
     pub(super) fn persist(mut self, output: temporary::File, target: &Path) -> io::Result<()> {
         let folders: Vec<PathBuf> = self.files.iter().map(|(_, path)| parent(path).to_owned()).collect();
-        temporary::persist_all(std::mem::take(&mut self.files), (output, target))?;
+        temporary::persist_all(std::mem::take(&mut self.files), output, target)?;
         self.kept = true;
         folders.iter().for_each(|folder| super::sync_folder(folder));
         Ok(())

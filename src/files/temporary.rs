@@ -124,7 +124,7 @@ impl File {
 /// # Errors
 ///
 /// No file has its name: one of them exists already, or cannot be renamed.
-pub(crate) fn persist_all(files: Vec<(File, PathBuf)>, (last, target): (File, &Path)) -> io::Result<()> {
+pub(crate) fn persist_all(files: Vec<(File, PathBuf)>, last: File, target: &Path) -> io::Result<()> {
     // The entries of the files are dropped after the lock, which they take.
     let mut entries = Vec::new();
     let held = hold();

@@ -111,7 +111,7 @@ fn graph_in(folder: &Path, document: &Path, settings: &Settings) -> Result<Text,
     let name = document.display().to_string();
     match model::graph_in(folder)? {
         Some((mut file, size)) => {
-            text::text(name.clone(), read_all(&name, (size, settings.options.max_text), &mut file)?)
+            text::text(name.clone(), read_all(&name, size, settings.options.max_text, &mut file)?)
         }
         // Fails with the error of the system.
         None => text::read(document, settings.options.max_text),

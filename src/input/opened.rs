@@ -170,7 +170,7 @@ impl Opened {
             }
             Rest::Unread(rest) => {
                 let size = if let FileKind::File(size) = kind { size } else { 0 };
-                Bytes::from(read_all(&name, (size, limit), &mut io::Cursor::new(first).chain(rest))?)
+                Bytes::from(read_all(&name, size, limit, &mut io::Cursor::new(first).chain(rest))?)
             }
         };
         Ok((name, bytes))

@@ -32,12 +32,12 @@ pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<(String, Vec<u8>), R
     let name = path.display().to_string();
     let mut file = File::open(path).map_err(|error| Refusal::io(&name, error))?;
     let size = file.metadata().map_err(|error| Refusal::io(&name, error))?.len();
-    let bytes = read_all(&name, (size, limit), &mut file)?;
+    let bytes = read_all(&name, size, limit, &mut file)?;
     Ok((name, bytes))
 }
 
 /// Reads a stream to its end, which is expected after `size` bytes, and refuses more than `limit`.
-pub(crate) fn read_all(name: &str, (size, limit): (u64, u64), stream: &mut dyn Read) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn read_all(name: &str, size: u64, limit: u64, stream: &mut dyn Read) -> Result<Vec<u8>, Refusal> {
     let mut bytes = Vec::new();
     if size <= limit {
         bytes.reserve(size as usize);

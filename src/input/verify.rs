@@ -231,7 +231,7 @@ impl Side {
         match self {
             Side::Graph(backing, graph) => {
                 let sources = backing.sources().clone();
-                evaluated(backing.values(graph, run.settings)?, (&sources, graph), inputs, run)
+                evaluated(backing.values(graph, run.settings)?, &sources, graph, inputs, run)
             }
             Side::Network(networks) => {
                 let outputs = networks.outputs(inputs, run.settings);
@@ -253,7 +253,8 @@ impl Side {
 /// The outputs of a graph with the data behind it; its diagnostics have their places in `sources`.
 fn evaluated(
     mut values: Values,
-    (sources, graph): (&Sources, &Graph),
+    sources: &Sources,
+    graph: &Graph,
     inputs: &[(String, Tensor)],
     run: &VerifyRun,
 ) -> Result<ModelOutputs, Refusal> {
@@ -270,7 +271,8 @@ fn evaluated(
 
 /// The outputs of what was written, with the data of the variables that belong to it.
 fn outputs_of_written(
-    (source, written): (&mut Side, &mut Side),
+    source: &mut Side,
+    written: &mut Side,
     labels: Labels,
     inputs: &[(String, Tensor)],
     run: &VerifyRun,
@@ -284,7 +286,7 @@ fn outputs_of_written(
         (None, Side::Graph(backing, _)) => backing.values(graph, run.settings)?,
         (None, _) => Values::of(&sources, None),
     };
-    evaluated(values, (&sources, graph), inputs, run)
+    evaluated(values, &sources, graph, inputs, run)
 }
 
 /// The result of a comparison without a difference.
@@ -382,7 +384,7 @@ pub(crate) fn verify(
     let pairs = Pairs::new(source.inputs(), written.inputs());
     let inputs = inputs((source, written), &pairs, (given, seed), settings)?;
     let run = VerifyRun { seed, quantized: matches!(labels, Labels::Own), settings };
-    let mut found = outputs_of_written((source, written), labels, &pairs.for_written(&inputs), &run)?;
+    let mut found = outputs_of_written(source, written, labels, &pairs.for_written(&inputs), &run)?;
     // If the number of trips of a network depends on data, the graph has a further output that states whether the trip
     // limit sufficed. If it did not, the network may run forever.
     if let Some(count) = source.outputs_of_network().filter(|count| found.len() > *count) {

@@ -39,7 +39,7 @@ impl Session {
     pub(super) fn finding(&self, text: &OpenText, (findings, file): (&Findings, FileId), found: &Diagnostic) -> Value {
         let info = found.code.info();
         let elsewhere = |at: Location, message: &str| -> Option<Value> {
-            let location = self.located(text, (findings, file), at)?;
+            let location = self.located(text, findings, file, at)?;
             Some(json!({ "location": location, "message": message }))
         };
         let labels = found.labels.iter().filter_map(|label| elsewhere(label.at, &label.message));
@@ -71,7 +71,7 @@ impl Session {
     }
 
     /// The location of a place that a finding names; none if the editor has no address for its file.
-    fn located(&self, text: &OpenText, (findings, file): (&Findings, FileId), at: Location) -> Option<Value> {
+    fn located(&self, text: &OpenText, findings: &Findings, file: FileId, at: Location) -> Option<Value> {
         if at.file == file {
             return Some(self.here(text, at.span));
         }

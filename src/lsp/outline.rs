@@ -27,7 +27,7 @@ pub(super) fn symbols(session: &mut Session, params: Params) -> Answer {
         return Ok(items.iter().map(|item| nested(session, &asked, item)).collect());
     }
     let mut found = Vec::new();
-    items.iter().for_each(|item| flat(session, &asked, (item, None), &mut found));
+    items.iter().for_each(|item| flat(session, &asked, item, None, &mut found));
     Ok(found.into())
 }
 
@@ -50,12 +50,12 @@ fn nested(session: &Session, asked: &AskedText, item: &OutlineItem) -> Value {
 }
 
 /// An item and those in it, one after the other, each with the name of what it is in.
-fn flat(session: &Session, asked: &AskedText, (item, around): (&OutlineItem, Option<&str>), found: &mut Vec<Value>) {
+fn flat(session: &Session, asked: &AskedText, item: &OutlineItem, around: Option<&str>, found: &mut Vec<Value>) {
     found.push(json!({
         "name": item.name,
         "kind": item.kind.number(),
         "location": session.here(asked.text, item.span),
         "containerName": around,
     }));
-    item.inner.iter().for_each(|inner| flat(session, asked, (inner, Some(&item.name)), found));
+    item.inner.iter().for_each(|inner| flat(session, asked, inner, Some(&item.name), found));
 }

@@ -17,11 +17,7 @@ impl Model {
     ///
     /// A name is not allowed in a model, denotes two files, or for a file and a folder; there are more files than
     /// the limits allow; or a file cannot be read.
-    pub(crate) fn of_files(
-        (document, name): (&Path, &str),
-        files: &[Beside],
-        limits: &Limits,
-    ) -> Result<Self, ModelError> {
+    pub(crate) fn of_files(document: &Path, name: &str, files: &[Beside], limits: &Limits) -> Result<Self, ModelError> {
         let refuse = |(code, message): (Code, String)| ModelError::refused(code, document, message);
         let mut index = Index::default();
         clean(name).map_err(|why| refuse(wrong_name(Path::new(name), why)))?;
@@ -122,7 +118,7 @@ mod tests {
         let of = |files: &[(&PathBuf, &str)], limits: &Limits| {
             let files: Vec<Beside> =
                 files.iter().map(|(source, at)| Beside { source: (*source).clone(), at: at.into() }).collect();
-            let made = Model::of_files((Path::new("m"), "m.onnx"), &files, limits);
+            let made = Model::of_files(Path::new("m"), "m.onnx", &files, limits);
             made.map(|model| model.files().map(|file| file.path().to_owned()).collect::<Vec<_>>()).map_err(|error| {
                 let ModelError::Refused { code, .. } = error else { panic!("{error}") };
                 code

@@ -53,7 +53,7 @@ pub(crate) fn read_some<E: From<TensorError>>(
     limit: u64,
     wanted: &mut dyn FnMut(&str) -> Result<bool, E>,
 ) -> Result<Vec<(String, Tensor)>, E> {
-    read_as(bytes, limit, wanted, (npy::check_length, Tensor::from_npy))
+    read_as(bytes, limit, wanted, npy::check_length, Tensor::from_npy)
 }
 
 /// Reads the wanted members of an archive without changing the types of their items, as [`read_some`].
@@ -62,7 +62,7 @@ pub(crate) fn read_exact<E: From<TensorError>>(
     limit: u64,
     wanted: &mut dyn FnMut(&str) -> Result<bool, E>,
 ) -> Result<Vec<(String, Tensor)>, E> {
-    read_as(bytes, limit, wanted, (npy::exact::check_length, npy::exact::read))
+    read_as(bytes, limit, wanted, npy::exact::check_length, npy::exact::read)
 }
 
 /// Checks whether a file of a length begins with a header that describes it.
@@ -75,7 +75,8 @@ fn read_as<E: From<TensorError>>(
     bytes: &[u8],
     limit: u64,
     wanted: &mut dyn FnMut(&str) -> Result<bool, E>,
-    (check, read): (CheckFile, ReadFile),
+    check: CheckFile,
+    read: ReadFile,
 ) -> Result<Vec<(String, Tensor)>, E> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| broken(&error))?;
     let mut tensors = Vec::new();

@@ -112,7 +112,7 @@ impl Map<'_, '_> {
 
     fn call(&mut self, call: Origin) {
         let (graph, sources, places) = (self.graph, self.sources, &self.places);
-        let text = self.of_calls.get((call.at, call.fragment), |text| {
+        let text = self.of_calls.get(call.at, call.fragment, |text| {
             let start = places.start(call.at);
             number(text, "{\"column\":", Some(start.column));
             string(text, ",\"file\":", Some(sources.file(call.at.file).short_name()));
@@ -131,7 +131,7 @@ impl Map<'_, '_> {
         let call = self.of_call(operation.origin);
         number(&mut self.buffer, "{\"call\":", call);
         let (at, name) = (operation.at, graph.kind(operation).name);
-        let text = self.of_operations.get((at, name), |text| {
+        let text = self.of_operations.get(at, name, |text| {
             let (start, end) = (places.start(at), places.end(at));
             number(text, ",\"column\":", Some(start.column));
             number(text, ",\"end_column\":", Some(end.column));
@@ -204,7 +204,7 @@ impl PlaceTexts {
     }
 
     /// The text for a place and a name, which is written if it is not known.
-    fn get(&mut self, (at, name): (Location, Name), write: impl FnOnce(&mut String)) -> &str {
+    fn get(&mut self, at: Location, name: Name, write: impl FnOnce(&mut String)) -> &str {
         let slot = (at.span.start as usize).wrapping_add(name.index().wrapping_mul(37)) % Self::COUNT;
         let known = self.known[slot].as_ref().filter(|known| (known.0, known.1) == (at, name));
         let range = match known {

@@ -164,7 +164,7 @@ pub(in crate::eval) fn gather_nd(call: &Call) -> KernelResult {
 
 /// Combines scattered items with the existing ones: `pairs` has the positions in the input and in the updates. Integers
 /// stay integers of 64 bits, whose highest bits are lost.
-fn scattered(call: &Call, (input, updates): (&Tensor, &Tensor), pairs: &[(usize, usize)]) -> KernelResult {
+fn scattered(call: &Call, input: &Tensor, updates: &Tensor, pairs: &[(usize, usize)]) -> KernelResult {
     fn applied<T: Copy>(mut items: Vec<T>, new: &[T], pairs: &[(usize, usize)], combine: fn(T, T) -> T) -> Vec<T> {
         pairs.iter().for_each(|&(to, from)| items[to] = combine(items[to], new[from]));
         items
@@ -208,7 +208,7 @@ pub(in crate::eval) fn scatter_elements(call: &Call) -> KernelResult {
         to[axis] = within(call, *at.get(place).ok_or_else(wrong)?, input.shape()[axis])?;
         pairs.push((*old.get(to).ok_or_else(wrong)?, *item));
     }
-    scattered(call, (&input, &updates), &pairs)
+    scattered(call, &input, &updates, &pairs)
 }
 
 pub(in crate::eval) fn scatter_nd(call: &Call) -> KernelResult {
@@ -228,7 +228,7 @@ pub(in crate::eval) fn scatter_nd(call: &Call) -> KernelResult {
             pairs.push((old[IxDyn(&[&to[..], rest.slice()].concat())], item));
         }
     }
-    scattered(call, (&input, &updates), &pairs)
+    scattered(call, &input, &updates, &pairs)
 }
 
 pub(in crate::eval) fn one_hot(call: &Call) -> KernelResult {

@@ -33,7 +33,7 @@ impl OpenInputs {
             extent.dim().each_symbol(&mut |symbol| _ = given.insert(symbol.to_owned()));
         }
         let least = sums.iter().any(|sum| sum.is_least());
-        let inputs = graph.inputs.iter().filter_map(|input| open_input(graph, *input, (least, &used)));
+        let inputs = graph.inputs.iter().filter_map(|input| open_input(graph, *input, least, &used));
         let inputs = inputs.collect();
         let (symbols, computed): (Vec<String>, _) = used.into_iter().partition(|symbol| given.contains(symbol));
         let symbols = symbols.into_iter().filter(|symbol| !symbol.starts_with(UNNAMED)).collect();
@@ -75,7 +75,8 @@ impl OpenInputs {
 fn open_input(
     graph: &Graph,
     input: TensorId,
-    (least, used): (bool, &BTreeSet<String>),
+    least: bool,
+    used: &BTreeSet<String>,
 ) -> Option<(String, Option<Vec<String>>)> {
     let name = graph.tensor_name(input);
     let Some(shape) = graph.shape(input) else {

@@ -64,16 +64,15 @@ impl Op {
     ) -> OpResult<Tensor> {
         let is_narrow = |dtype: DType| matches!(dtype, DType::Narrow(_));
         if !is_narrow(dtype) && !inputs.iter().any(|input| is_narrow(input.dtype())) {
-            return self.computed(inputs, attributes, (dtype, shape));
+            return self.computed(inputs, attributes, dtype, shape);
         }
         let wide: Vec<Tensor> = inputs.iter().map(|input| with_32_bits(input)).collect();
         let wide: Vec<&Tensor> = wide.iter().collect();
-        let result =
-            self.computed(&wide, attributes, (if is_narrow(dtype) { DType::Float32 } else { dtype }, shape))?;
+        let result = self.computed(&wide, attributes, if is_narrow(dtype) { DType::Float32 } else { dtype }, shape)?;
         result.into_type(dtype).map_err(|error| error.to_string())
     }
 
-    fn computed(self, inputs: &[&Tensor], attributes: &Attributes, (dtype, shape): (DType, Dims)) -> OpResult<Tensor> {
+    fn computed(self, inputs: &[&Tensor], attributes: &Attributes, dtype: DType, shape: Dims) -> OpResult<Tensor> {
         let call = Operands { inputs, attributes, dtype, shape: &shape };
         let data = match &self.0.compute {
             Compute::Kernel(row) => match row.kernel {

@@ -24,7 +24,7 @@ impl Document {
         diagnostics: &mut Diagnostics,
     ) -> Option<String> {
         let text = without_mark(text);
-        let (quantization, tensors) = self.read_quant((name, text), graph, diagnostics)?;
+        let (quantization, tensors) = self.read_quant(name, text, graph, diagnostics)?;
         quantization.text(text, |i| tensors[i].is_some())
     }
 
@@ -38,7 +38,7 @@ impl Document {
         diagnostics: &mut Diagnostics,
     ) -> Option<Quantizations> {
         let text = without_mark(text);
-        let (quantization, tensors) = self.read_quant((name, text), graph, diagnostics)?;
+        let (quantization, tensors) = self.read_quant(name, text, graph, diagnostics)?;
         let mut of = FxHashMap::default();
         let of_tensors =
             quantization.entries.iter().zip(tensors).filter(|(entry, _)| entry.instead.as_deref() != Some(""));
@@ -87,7 +87,8 @@ impl Document {
     /// it. None if this check is the first to report an error.
     fn read_quant(
         &mut self,
-        (name, text): (&str, &str),
+        name: &str,
+        text: &str,
         graph: &Graph,
         diagnostics: &mut Diagnostics,
     ) -> Option<(Quantization, Vec<Option<TensorId>>)> {

@@ -42,7 +42,7 @@ pub(crate) fn print_fragment(
     fragment: &Fragment,
 ) -> String {
     let start = with_comments(&module.comments, text, fragment.span.start);
-    let mut writer = Writer::of_part(module, (names, text), dialect, Span { start, ..fragment.span });
+    let mut writer = Writer::of_part(module, names, text, dialect, Span { start, ..fragment.span });
     writer.fragment(fragment, false);
     writer.out.truncate(writer.out.trim_end().len());
     writer.out
@@ -72,7 +72,7 @@ pub(crate) fn print_extension(
     dialect: Dialect,
     extension: &Extension,
 ) -> String {
-    Writer::of_part(module, (names, text), dialect, extension.span).extension_text(extension)
+    Writer::of_part(module, names, text, dialect, extension.span).extension_text(extension)
 }
 
 pub(super) struct Writer<'a> {
@@ -91,7 +91,7 @@ pub(super) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// A writer of a part of a module, without what stands around it.
-    fn of_part(module: &'a Module, (names, text): (&'a Names, &'a str), dialect: Dialect, part: Span) -> Self {
+    fn of_part(module: &'a Module, names: &'a Names, text: &'a str, dialect: Dialect, part: Span) -> Self {
         Writer {
             module,
             names,

@@ -82,7 +82,7 @@ impl Contents {
 
     /// The bytes from a place on that are in memory, up to the end of a range.
     #[inline]
-    pub(crate) fn held_until(&self, place: Place, (start, end): (usize, usize)) -> &[u8] {
+    pub(crate) fn held_until(&self, place: Place, start: usize, end: usize) -> &[u8] {
         self.at(place, (start, end.min(place.until))).unwrap_or(&[])
     }
 

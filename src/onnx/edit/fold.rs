@@ -233,7 +233,7 @@ impl<'m> Folding<'m> {
             match inferred.or_else(|| self.results(&node, version)) {
                 Some(results) if self.folded == Folded::Noted => {
                     self.computed |= !is_inferred;
-                    self.note(&node, (results, !is_inferred), &mut facts);
+                    self.note(&node, results, !is_inferred, &mut facts);
                     graph.nodes.push(node);
                 }
                 Some(results) => {
@@ -323,7 +323,8 @@ impl<'m> Folding<'m> {
     fn note(
         &mut self,
         node: &NodeProto,
-        (results, kept): (Vec<Option<Arc<Tensor>>>, bool),
+        results: Vec<Option<Arc<Tensor>>>,
+        kept: bool,
         facts: &mut Vec<(NameId, Fact)>,
     ) {
         let named = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);

@@ -99,7 +99,7 @@ fn set_inputs(model: &mut ModelProto, shapes: &GivenShapes, at: Location) -> Res
             Some(input) => set_shape(names, input, shape).map_err(|message| {
                 Diagnostic::new(Code::OptionShape, at, format!("the shape that the options give `{name}`: {message}"))
             }),
-            None => Err(unknown(names, graph, (name, "a shape"), at)),
+            None => Err(unknown(names, graph, name, "a shape", at)),
         };
         result.unwrap_or_else(|refused| found.report(refused));
     }
@@ -126,7 +126,7 @@ pub(crate) fn bind(model: &mut ModelProto, values: &[(String, Tensor)], at: Loca
                 let message = format!("the value that the options give `{name}` {message}");
                 Err(Diagnostic::new(Code::OptionValue, at, message))
             }
-            None => Err(unknown(names, graph, (name, "a value"), at)),
+            None => Err(unknown(names, graph, name, "a value", at)),
         };
         result.unwrap_or_else(|refused| found.report(refused));
     }
@@ -134,7 +134,7 @@ pub(crate) fn bind(model: &mut ModelProto, values: &[(String, Tensor)], at: Loca
 }
 
 /// The finding about a name in the options that is not an input.
-fn unknown(names: &ModelNames, graph: &GraphProto, (name, what): (&str, &str), at: Location) -> Diagnostic {
+fn unknown(names: &ModelNames, graph: &GraphProto, name: &str, what: &str, at: Location) -> Diagnostic {
     let inputs: Vec<&str> = graph.inputs.iter().map(|input| text_of(names, input.name)).collect();
     let message = format!("the options give {what} for `{name}`, which is not an input of the graph");
     let listed = || (!inputs.is_empty()).then(|| format!("its inputs are {}", inputs.join(", ")));

@@ -92,7 +92,7 @@ impl<'m> Inference<'m> {
     fn disagrees(&mut self, name: NameId, at: u32, (found, declared): (&ValueType, &ValueType), what: &str) {
         if let Some((code, told)) = disagreement(found, declared, what) {
             let message = format!("`{}` {told}", self.model.names.spelled(name));
-            self.contradictions.add_about((code, Some(name)), at, message);
+            self.contradictions.add_about(code, Some(name), at, message);
         }
     }
 
@@ -114,7 +114,7 @@ impl<'m> Inference<'m> {
         for constant in &graph.initializers {
             let name = constant.name.unwrap_or(NameId::ROOT);
             if let Some(ty) = of.declared.get(&name) {
-                self.compare_constant((constant, name), ty, graph);
+                self.compare_constant(constant, name, ty, graph);
             }
         }
     }
@@ -122,7 +122,8 @@ impl<'m> Inference<'m> {
     /// Compares a constant with its declared type.
     pub(super) fn compare_constant(
         &mut self,
-        (constant, name): (&'m TensorProto, NameId),
+        constant: &'m TensorProto,
+        name: NameId,
         ty: &'m TypeProto,
         graph: &'m GraphProto,
     ) {
@@ -143,7 +144,7 @@ impl<'m> Inference<'m> {
     }
 
     /// Compares the operands of a body with the shapes that it declares of its inputs.
-    pub(super) fn compare_inputs(&mut self, given: &[ValueType], (graph, at): (&'m GraphProto, u32)) {
+    pub(super) fn compare_inputs(&mut self, given: &[ValueType], graph: &'m GraphProto, at: u32) {
         for (found, input) in given.iter().zip(&graph.inputs) {
             if let (true, Some(ty)) = (self.wanted.compares(), &input.ty) {
                 let ty = declared(&self.model.names, ty);

@@ -44,11 +44,11 @@ pub(super) struct Contradictions {
 impl Contradictions {
     /// Adds one in a node that runs.
     pub(super) fn add(&mut self, code: Code, at: u32, message: String) {
-        self.add_about((code, None), at, message);
+        self.add_about(code, None, at, message);
     }
 
     /// [`Self::add`], about a value.
-    pub(super) fn add_about(&mut self, (code, value): (Code, Option<NameId>), at: u32, message: String) {
+    pub(super) fn add_about(&mut self, code: Code, value: Option<NameId>, at: u32, message: String) {
         self.certain += 1;
         if self.kept.len() < MAX_KEPT {
             let calls = self.calls.clone();

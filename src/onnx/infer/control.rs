@@ -230,7 +230,7 @@ impl<'m> Inference<'m> {
             }
             items.push(without_axes(ty, lead, Some(axis)));
         }
-        self.compare_inputs(&[&states[..], &items[..]].concat(), (body.1, node.at));
+        self.compare_inputs(&[&states[..], &items[..]].concat(), body.1, node.at);
         let inputs = |states: &[ValueType]| [states, &items[..]].concat();
         let (states, (outputs, found)) = self.settle(body, states, (fixed, inputs), inner);
         if length != Dim::Int(0) {
@@ -260,7 +260,7 @@ impl<'m> Inference<'m> {
         };
         let mut given: Vec<ValueType> = node.inputs.iter().map(|input| item(self.scope.type_of(*input))).collect();
         given.iter_mut().for_each(|ty| *ty = self.completed(std::mem::take(ty)));
-        self.compare_inputs(&given, (body.1, node.at));
+        self.compare_inputs(&given, body.1, node.at);
         let (outputs, found) = self.visit(body, &given, inner);
         self.contradictions.put(found);
         outputs.iter().map(|ty| ValueType::Sequence(Box::new(self.symbols.without_local(ty, mark)))).collect()

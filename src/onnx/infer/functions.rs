@@ -21,7 +21,7 @@ impl<'m> Inference<'m> {
             self.bodies.iter_mut().for_each(|bodies| bodies.skip(function));
             return ResultTypes::new();
         }
-        let call = self.given(node, (function, body));
+        let call = self.given(node, function, body);
         let key = self.seen.key(&call);
         if let Some(results) = key.and_then(|key| self.seen.get(key, &call)) {
             let results = results.iter().take(node.outputs.len()).cloned().collect();
@@ -47,7 +47,7 @@ impl<'m> Inference<'m> {
     }
 
     /// What a call gives its function.
-    fn given(&self, node: &'m NodeProto, (function, body): (usize, &'m FunctionProto)) -> GivenCall<'m> {
+    fn given(&self, node: &'m NodeProto, function: usize, body: &'m FunctionProto) -> GivenCall<'m> {
         let operand = |i: usize| match node.inputs.get(i).copied().unwrap_or(NameId::ROOT) {
             NameId::ROOT => GivenOperand::Omitted,
             operand if self.frame.absent.contains(&operand) => GivenOperand::Omitted,

@@ -89,7 +89,7 @@ impl<'m> Inference<'m> {
             let name = input.name.unwrap_or(NameId::ROOT);
             let constant = constants.get(&name).copied();
             if let (Some(constant), Some(ty)) = (constant, &input.ty) {
-                self.compare_constant((constant, name), ty, graph);
+                self.compare_constant(constant, name, ty, graph);
             }
             let found = given.get(i).cloned().unwrap_or_default();
             let ty = input.ty.as_ref().map_or(ValueType::Unknown, |ty| declared(&self.model.names, ty));

@@ -56,7 +56,7 @@ enum OutputType {
 }
 
 impl Meaning {
-    fn of(schema: &Schema, (domain, name): (&str, &str)) -> Meaning {
+    fn of(schema: &Schema, domain: &str, name: &str) -> Meaning {
         let output = |parameter: &Parameter| output_type(Schemas::new(), schema, parameter);
         let open = schema.outputs.last().is_some_and(|last| matches!(last.presence, Presence::Variadic { .. }));
         let outputs = schema.outputs.iter().map(output).collect();
@@ -76,7 +76,7 @@ impl Operator {
             return Operator { version, meaning: None };
         };
         let meaning = MEANINGS.get(schema.number);
-        let meaning = meaning.map(|meaning| meaning.get_or_init(|| Meaning::of(schema, (domain, name))));
+        let meaning = meaning.map(|meaning| meaning.get_or_init(|| Meaning::of(schema, domain, name)));
         Operator { version, meaning }
     }
 

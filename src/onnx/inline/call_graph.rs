@@ -122,7 +122,7 @@ impl CallGraph {
         table: &Functions,
     ) -> Result<CallGraph, NodeFinding> {
         let calls: Vec<_> = functions.iter().map(|function| FunctionCalls::of(names, table, function)).collect();
-        let order = callees_first(names, functions, (table, &calls))?;
+        let order = callees_first(names, functions, table, &calls)?;
         let mut sizes = vec![Size::default(); functions.len()];
         let mut outputs = NameMarks::default();
         for &function in &order {
@@ -151,7 +151,8 @@ impl CallGraph {
 fn callees_first(
     names: &ModelNames,
     functions: &[FunctionProto],
-    (table, calls): (&Functions, &[FunctionCalls]),
+    table: &Functions,
+    calls: &[FunctionCalls],
 ) -> Result<Vec<usize>, NodeFinding> {
     let mut order = Vec::with_capacity(functions.len());
     let (mut done, mut open) = (vec![false; functions.len()], vec![false; functions.len()]);

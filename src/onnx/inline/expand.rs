@@ -32,7 +32,7 @@ pub(crate) fn expand(
     let (unknown, wanted) = named::check(model, options);
     let kept = if unknown.is_empty() { named::kept(model, options) } else { Vec::new() };
     let functions = std::mem::take(&mut model.functions);
-    let expanded = expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]);
+    let expanded = expand_all(model, &functions, &table, true, options).map_err(|found| vec![*found]);
     let expanded = expanded.and_then(|(stays, _)| unrolled(model, stays, options));
     let mut diagnostics = Diagnostics::of(options.policy());
     let (mut found, mut accepted) = match expanded {
@@ -68,7 +68,7 @@ pub(in crate::onnx) fn expand_control(
         true => {
             let functions = std::mem::take(&mut model.functions);
             Functions::expanding(&model.names, &functions, |_| false)
-                .and_then(|table| expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]))
+                .and_then(|table| expand_all(model, &functions, &table, true, options).map_err(|found| vec![*found]))
         }
         false => Ok((Vec::new(), false)),
     };
@@ -145,7 +145,7 @@ pub(in crate::onnx) fn expand_bodies(
     let keys: FxHashSet<FunctionKey> =
         functions[bodies_from..].iter().map(|body| FunctionKey::of_function(&model.names, body)).collect();
     let table = Functions::expanding(&model.names, &functions, |key| keys.contains(&key))?;
-    expand_all(model, &functions, (&table, false), options).map(drop).map_err(|found| vec![*found])
+    expand_all(model, &functions, &table, false, options).map(drop).map_err(|found| vec![*found])
 }
 
 /// Expands the selected calls and, if that is wanted, known control flow. Returns the control flow nodes that could not be
@@ -153,7 +153,8 @@ pub(in crate::onnx) fn expand_bodies(
 fn expand_all(
     model: &mut ModelProto,
     functions: &[FunctionProto],
-    (table, follows_control): (&Functions, bool),
+    table: &Functions,
+    follows_control: bool,
     options: &Options,
 ) -> Expand<(Vec<NodeFinding>, bool)> {
     let in_training = training::called(&model.names, table, &model.rest);

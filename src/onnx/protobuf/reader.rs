@@ -66,7 +66,7 @@ impl<'f> MessageReader<'f> {
     pub(crate) fn new(file: &'f Contents) -> Self {
         let (place, end) = (file.place(0), file.len());
         let field = CurrentField { number: 0, wire: Wire::Varint, bits: 0, end: 0, next: 0 };
-        MessageReader { file, at: 0, place, rest: file.held_until(place, (0, end)), end, depth: 0, field }
+        MessageReader { file, at: 0, place, rest: file.held_until(place, 0, end), end, depth: 0, field }
     }
 
     /// Goes to the next field, and returns its number and its encoding; none at the end of the message. A field in
@@ -186,7 +186,7 @@ impl<'f> MessageReader<'f> {
             self.place = self.file.place(at);
         }
         self.at = at;
-        self.rest = self.file.held_until(self.place, (at, self.end));
+        self.rest = self.file.held_until(self.place, at, self.end);
     }
 
     /// Goes back to an offset.

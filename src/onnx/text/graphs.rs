@@ -52,7 +52,7 @@ impl TextParser<'_> {
         function.name = Some(name);
         self.open_scope(true, (function.at, start));
         let span = Span::new(start, self.cursor.at as u32);
-        self.mark_of(span, (NameRole::Function, None), (function.domain, name));
+        self.mark_of(span, (NameRole::Function, None), function.domain, name);
         self.parameters(&mut function)?;
         let input = |i| (NameRole::Definition, Some(PlacePart::Input(i)));
         function.inputs = self.function_values(&mut function.value_info, input)?;
@@ -286,7 +286,7 @@ impl TextParser<'_> {
         });
         node.op_type = name;
         if let Some(name) = name {
-            self.mark_of(last, (NameRole::Operator, None), (node.domain, name));
+            self.mark_of(last, (NameRole::Operator, None), node.domain, name);
         }
         if self.cursor.eat(b':') {
             node.overload = Some(self.identifier("the name of an overload")?);

@@ -120,7 +120,7 @@ impl TextParser<'_> {
     #[inline]
     pub(super) fn mark(&mut self, start: u32, role: (NameRole, Option<PlacePart>), name: Name) {
         if self.marks.is_some() {
-            self.mark_of(Span::new(start, self.cursor.at as u32), role, (None, name));
+            self.mark_of(Span::new(start, self.cursor.at as u32), role, None, name);
         }
     }
 
@@ -129,7 +129,8 @@ impl TextParser<'_> {
         &mut self,
         span: Span,
         role: (NameRole, Option<PlacePart>),
-        (domain, name): (Option<Name>, Name),
+        domain: Option<Name>,
+        name: Name,
     ) {
         let Some(marks) = &mut self.marks else { return };
         let text = |name: Name| self.names.texts.text(name);

@@ -15,14 +15,14 @@ pub(crate) fn parse(
     production: Production,
     policy: impl Into<Policy>,
 ) -> (Option<ParsedText>, Diagnostics) {
-    let (parsed, diagnostics, _) = parse_with(file, text, production, (policy.into(), None));
+    let (parsed, diagnostics, _) = parse_with(file, text, production, policy.into(), None);
     (parsed, diagnostics)
 }
 
 /// [`parse`], with the places of all names in the text. Those before an error are known, too.
 #[cfg(feature = "lsp")]
 pub(crate) fn parse_marked(file: FileId, text: &str, strict: bool) -> (Option<ParsedText>, Diagnostics, TextMarks) {
-    let (parsed, diagnostics, marks) = parse_with(file, text, Production::Model, (strict.into(), Some(Box::default())));
+    let (parsed, diagnostics, marks) = parse_with(file, text, Production::Model, strict.into(), Some(Box::default()));
     (parsed, diagnostics, marks.map(|marks| *marks).unwrap_or_default())
 }
 
@@ -32,7 +32,8 @@ fn parse_with(
     file: FileId,
     text: &str,
     production: Production,
-    (policy, marks): (Policy, Marking),
+    policy: Policy,
+    marks: Marking,
 ) -> (Option<ParsedText>, Diagnostics, Marking) {
     let mut names = ModelNames::default();
     names.texts.reserve(text.len().min(ROOM) / BYTES_PER_NAME);

@@ -147,7 +147,7 @@ impl<'m> Import<'m> {
                 Condition::Known(true) => None,
                 Condition::Open(active) => Some(active),
             };
-            self.within(trip, (trips, active.is_some()))?;
+            self.within(trip, trips, active.is_some())?;
             let number = known(Tensor::integers(&[], vec![trip]).map_err(|_| NodeRefusal::UNFIT)?)?;
             let holds = known(Tensor::logicals(&[], vec![true]).map_err(|_| NodeRefusal::UNFIT)?)?;
             let results = self.copy(body, [number, holds].into_iter().chain(carried.iter().cloned()).collect())?;
@@ -177,7 +177,7 @@ impl<'m> Import<'m> {
     }
 
     /// Refuses more trips than the options allow.
-    fn within(&self, trip: i64, (trips, predicated): (Option<i64>, bool)) -> Lowered<()> {
+    fn within(&self, trip: i64, trips: Option<i64>, predicated: bool) -> Lowered<()> {
         let options = self.emit.options;
         if predicated && trips.is_none() {
             return Err(self.endless(None));
@@ -235,7 +235,7 @@ impl<'m> Import<'m> {
         let trips = trips.ok_or(NodeRefusal::UNFIT)?;
         let mut collected: Vec<Vec<FlatTensor>> = vec![Vec::new(); count];
         for trip in 0..trips {
-            self.within(trip, (Some(trips), false))?;
+            self.within(trip, Some(trips), false)?;
             self.begin(node);
             let mut given = carried.clone();
             for ((flat, axis), turn) in inputs.iter().zip(&in_turns) {

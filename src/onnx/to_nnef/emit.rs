@@ -133,7 +133,8 @@ impl<'o> Emitter<'o> {
         &mut self,
         operation: &'static str,
         arguments: Vec<Option<Value>>,
-        (dtypes, is_array): (&[DType], bool),
+        dtypes: &[DType],
+        is_array: bool,
     ) -> Lowered<Vec<FlatTensor>> {
         self.check(operation, &arguments)?;
         let no_type = || NodeRefusal::because("it has texts or complex numbers, which NNEF does not have");
@@ -157,7 +158,7 @@ impl<'o> Emitter<'o> {
         dtype: DType,
     ) -> Lowered<FlatTensor> {
         let arguments = arguments.into_iter().map(Some).collect();
-        self.add_results(operation, arguments, (&[dtype], false))?.into_iter().next().ok_or(NodeRefusal::UNFIT)
+        self.add_results(operation, arguments, &[dtype], false)?.into_iter().next().ok_or(NodeRefusal::UNFIT)
     }
 
     /// Adds an operation with several results.
@@ -167,7 +168,7 @@ impl<'o> Emitter<'o> {
         arguments: impl IntoIterator<Item = Value>,
         dtypes: &[DType],
     ) -> Lowered<Vec<FlatTensor>> {
-        self.add_results(operation, arguments.into_iter().map(Some).collect(), (dtypes, false))
+        self.add_results(operation, arguments.into_iter().map(Some).collect(), dtypes, false)
     }
 
     /// Adds an operation whose result is an array of tensors.
@@ -177,7 +178,7 @@ impl<'o> Emitter<'o> {
         arguments: impl IntoIterator<Item = Value>,
         (dtype, count): (DType, usize),
     ) -> Lowered<Vec<FlatTensor>> {
-        self.add_results(operation, arguments.into_iter().map(Some).collect(), (&vec![dtype; count], true))
+        self.add_results(operation, arguments.into_iter().map(Some).collect(), &vec![dtype; count], true)
     }
 
     /// Adds an operation on a tensor whose result has its element type.

@@ -153,14 +153,15 @@ pub(super) fn real(line: &mut Line, axes: TransformAxes, hermitian: bool) -> Low
     }
     let count = size.unwrap_or(extent_of(&extents, last)?.saturating_sub(1).saturating_mul(2));
     items *= count as f64;
-    to_real(line, parts, (last, count), items.powf(power)).map(|y| vec![y])
+    to_real(line, parts, last, count, items.powf(power)).map(|y| vec![y])
 }
 
 /// The inverse transform of half of the numbers along an axis to real numbers, times a factor.
 pub(super) fn to_real(
     line: &mut Line,
     ComplexParts { re, im }: ComplexParts,
-    (axis, count): (i64, i64),
+    axis: i64,
+    count: i64,
     scale: f64,
 ) -> Lowered<TensorId> {
     if count < 1 {

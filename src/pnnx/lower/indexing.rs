@@ -366,11 +366,11 @@ fn select_copy(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let places = line.items(extent, |place| Some(if place == index { extent } else { place }))?;
     let part: Vec<i64> =
         extents.iter().zip(0..).map(|(extent, other)| if other == axis { 1 } else { *extent }).collect();
-    replaced(line, x, (axis, places), &part)
+    replaced(line, x, axis, places, &part)
 }
 
 /// Items of a tensor and of a part that is put behind it, at places along an axis.
-fn replaced(line: &mut Line, x: TensorId, (axis, places): (i64, Vec<i64>), part: &[i64]) -> Lowered<Vec<TensorId>> {
+fn replaced(line: &mut Line, x: TensorId, axis: i64, places: Vec<i64>, part: &[i64]) -> Lowered<Vec<TensorId>> {
     let source = line.tensor("src")?;
     let source = line.cast(source, line.primitive(x)?)?;
     let extents = line.extents(source)?;

@@ -53,7 +53,7 @@ impl SignalFrames {
             Some(window) => {
                 let before = size.saturating_sub(length) / 2;
                 let after = size.saturating_sub(length).saturating_sub(before);
-                Some(extended(line, window, (before, after), "constant")?)
+                Some(extended(line, window, before, after, "constant")?)
             }
             None => None,
         };
@@ -67,7 +67,7 @@ impl SignalFrames {
 }
 
 /// A tensor with more items on both sides of its last axis.
-fn extended(line: &mut Line, x: TensorId, (before, after): (i64, i64), border: &str) -> Lowered<TensorId> {
+fn extended(line: &mut Line, x: TensorId, before: i64, after: i64, border: &str) -> Lowered<TensorId> {
     if (before, after) == (0, 0) {
         return Ok(x);
     }
@@ -92,7 +92,7 @@ const BORDERS: &[(&str, &str)] = &[
 fn spectra(line: &mut Line, x: TensorId, of: SignalFrames, halved: bool) -> Lowered<ComplexParts> {
     let border = line.choice("pad_mode", BORDERS, Some("reflect"))?;
     let x = line.cast(x, Primitive::Scalar)?;
-    let x = extended(line, x, (of.margin(), of.margin()), border)?;
+    let x = extended(line, x, of.margin(), of.margin(), border)?;
     let last = line.rank(x)?.saturating_sub(1);
     let length = extent_of(&line.extents(x)?, last)?;
     let rest = Some(length.saturating_sub(of.size)).filter(|rest| *rest >= 0).ok_or(Refusal::UNFIT)?;
@@ -172,7 +172,7 @@ fn spectrogram(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let halved = line.optional("onesided")?.unwrap_or(true);
     let pad = line.at_least("pad", 0, Some(0))?;
     let x = line.cast(x, Primitive::Scalar)?;
-    let x = extended(line, x, (pad, pad), "constant")?;
+    let x = extended(line, x, pad, pad, "constant")?;
     let mut parts = spectra(line, x, of, halved)?;
     parts = match norm(line)? {
         SpectrumNorm::None => parts,
@@ -227,7 +227,7 @@ fn signals(
     let wanted = if halved { (of.size / 2).saturating_add(1) } else { of.size };
     line.require("n_fft", frequencies == wanted, &format!("the size of windows with {frequencies} frequencies"))?;
     let frames = match halved {
-        true => ComplexParts { re: fourier::to_real(line, parts, (2, of.size), scale)?, im: None },
+        true => ComplexParts { re: fourier::to_real(line, parts, 2, of.size, scale)?, im: None },
         false => {
             let step = AxisTransform { axis: 2, count: of.size, columns: of.size, inverse: true };
             let all = fourier::step(line, parts, step)?;
@@ -263,7 +263,7 @@ fn signals(
         let part = overlapped(line, part, of)?;
         let part = line.section(part, 1, within)?;
         let part = line.formula_of("div(@0,@1)", &[part, weights])?;
-        extended(line, part, (0, end.saturating_sub(within.1)), "constant")
+        extended(line, part, 0, end.saturating_sub(within.1), "constant")
     };
     let re = part(frames.re)?;
     let im = if complex { frames.im.map(part).transpose()? } else { None };

@@ -69,7 +69,7 @@ fn shaped(call: &mut TranslatedCall, at: (&str, usize), dims: &[i64]) -> Transla
 }
 
 /// A value with the extents of an operand.
-fn like(call: &mut TranslatedCall, value: &ModelValue, (name, position): (&str, usize)) -> Translation<ModelValue> {
+fn like(call: &mut TranslatedCall, value: &ModelValue, name: &str, position: usize) -> Translation<ModelValue> {
     let operand = call.value_at(name, position)?;
     let shape = call.extents_from(&operand, 0);
     Ok(ModelValue { dims: operand.dims, ..call.node("Reshape", &[value, &shape], Vec::new()) })
@@ -102,7 +102,7 @@ pub(in crate::onnx::from_nnef) fn causal_conv(call: &mut TranslatedCall) -> Tran
     let products = combine(call, "Mul(x, w)", &[("x", &now), ("w", &weight)])?;
     let sum = row_sums(call, &products);
     let made = combine(call, "Mul(x, Sigmoid(x))", &[("x", &sum)])?;
-    Ok(vec![like(call, &made, ("input", 0))?, like(call, &now, ("initial_state", 2))?])
+    Ok(vec![like(call, &made, "input", 0)?, like(call, &now, "initial_state", 2)?])
 }
 
 /// A step of the gated delta rule for each head, whose state is a matrix.
@@ -127,5 +127,5 @@ pub(in crate::onnx::from_nnef) fn gated_delta(call: &mut TranslatedCall) -> Tran
     let made = call.node("MatMul", &[&query, &after], Vec::new()).with([None, Some(1), Some(width)]);
     let root = call.out.number(NnefElement::Float, (width as f64).sqrt());
     let made = combine(call, "Div(x, r)", &[("x", &made), ("r", &root)])?;
-    Ok(vec![like(call, &made, ("query", 0))?, like(call, &after, ("initial_state", 5))?])
+    Ok(vec![like(call, &made, "query", 0)?, like(call, &after, "initial_state", 5)?])
 }

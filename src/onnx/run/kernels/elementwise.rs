@@ -65,7 +65,7 @@ pub(in crate::onnx) fn both(
     of_integers: impl Fn(i128, i128) -> Option<i128>,
 ) -> Result<Tensor, EvalError> {
     match a.dtype() == b.dtype() {
-        true => combine(call, (a, b), of_floats, of_integers),
+        true => combine(call, a, b, of_floats, of_integers),
         false => Err(mixed(call, a, b)),
     }
 }
@@ -74,7 +74,8 @@ pub(in crate::onnx) fn both(
 /// else of floats.
 fn combine(
     call: &NodeCall,
-    (a, b): (&Tensor, &Tensor),
+    a: &Tensor,
+    b: &Tensor,
     of_floats: impl Fn(f64, f64) -> f64,
     of_integers: impl Fn(i128, i128) -> Option<i128>,
 ) -> Result<Tensor, EvalError> {
@@ -162,7 +163,7 @@ pub(in crate::onnx) fn power(call: &NodeCall) -> KernelResult {
     let (a, b) = call.aligned()?;
     // The steps and the memory of a power count twice.
     call.room(&common(&[a.shape(), b.shape()])?)?;
-    one(combine(call, (&a, &b), f64::powf, |a, b| Some(whole_power(a, b)))?)
+    one(combine(call, &a, &b, f64::powf, |a, b| Some(whole_power(a, b)))?)
 }
 
 /// The lowest bits of a power; negative powers are truncated to integers.

@@ -75,7 +75,7 @@ pub(in crate::onnx) fn linear_attention(call: &NodeCall) -> KernelResult {
             let gated = batch * q.places + place;
             let factors: Vec<f64> = (0..k.size).map(|row| gates.decay(gated, head, row)).collect();
             let (key, value) = (k.vector(batch, head, place), v.vector(batch, head, place));
-            step(state, &factors, (key, value), gates.rate(gated, head));
+            step(state, &factors, key, value, gates.rate(gated, head));
             for query in head * each..(head + 1) * each {
                 let to = &mut items[((batch * q.heads + query) * q.places + place) * v.size..][..v.size];
                 for (row, q) in state.chunks_exact(v.size.max(1)).zip(q.vector(batch, query, place)) {
@@ -89,7 +89,7 @@ pub(in crate::onnx) fn linear_attention(call: &NodeCall) -> KernelResult {
 }
 
 /// Updates a state, whose rows belong to the items of keys.
-fn step(state: &mut [f64], factors: &[f64], (key, value): (&[f64], &[f64]), rate: Option<f64>) {
+fn step(state: &mut [f64], factors: &[f64], key: &[f64], value: &[f64], rate: Option<f64>) {
     let width = value.len().max(1);
     for (row, factor) in state.chunks_exact_mut(width).zip(factors) {
         row.iter_mut().for_each(|s| *s *= factor);

@@ -236,7 +236,7 @@ pub(in crate::onnx) fn cumulative(
     of_floats: fn(f64, f64) -> f64,
     of_integers: fn(i128, i128) -> i128,
 ) -> KernelResult {
-    fn scanned<T: Copy>(items: &mut [T], (places, exclusive): (&[Vec<usize>], bool), start: T, f: impl Fn(T, T) -> T) {
+    fn scanned<T: Copy>(items: &mut [T], places: &[Vec<usize>], exclusive: bool, start: T, f: impl Fn(T, T) -> T) {
         for line in places {
             let mut all = start;
             for &at in line {
@@ -260,11 +260,11 @@ pub(in crate::onnx) fn cumulative(
     let places: Vec<Vec<usize>> = starts.map(line).collect();
     if x.dtype().is_integer() {
         let mut items: Vec<i128> = wide(x).collect();
-        scanned(&mut items, (&places, exclusive), start, of_integers);
+        scanned(&mut items, &places, exclusive, start, of_integers);
         return one(call.wrapped(x.dtype(), x.shape(), items)?);
     }
     let mut items = floats(x)?.into_owned();
-    scanned(&mut items, (&places, exclusive), start as f64, of_floats);
+    scanned(&mut items, &places, exclusive, start as f64, of_floats);
     one(call.rounded(x.dtype(), x.shape(), items)?)
 }
 

@@ -36,7 +36,7 @@ pub(in crate::onnx::standard) fn attention(call: &StandardCall, settings: &mut T
     settings.flag("past", past).flag("keys", call.has_output(1)).flag("values", call.has_output(2));
     settings.set("keys", keys).set("values", values);
     let heads = |i: usize, given: i64| if given > 0 { Ok(given) } else { call.extent(i, 1) };
-    repetition(settings, (heads(0, query_heads), heads(1, key_heads)), (keys, values));
+    repetition(settings, (heads(0, query_heads), heads(1, key_heads)), keys, values);
     let size = if flat { call.extent(0, 2).map(|size| size / query_heads) } else { call.extent(0, 3) };
     scale(call, settings, size)?;
     let cap = call.float("softcap")?.unwrap_or(0.0);
@@ -65,7 +65,7 @@ pub(in crate::onnx::standard) fn attention(call: &StandardCall, settings: &mut T
 /// The graphs in its attributes are applied to scores and to weights.
 pub(in crate::onnx::standard) fn flexible(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let own = call.element(0)?;
-    repetition(settings, (call.extent(0, 1), call.extent(1, 1)), ("K", "V"));
+    repetition(settings, (call.extent(0, 1), call.extent(1, 1)), "K", "V");
     scale(call, settings, call.extent(0, 3))?;
     let default = if own.name == "double" { own } else { ElementType::named("float").ok_or(NotKnown)? };
     let (scores, weights) = (call.has_attribute("score_mod"), call.has_attribute("prob_mod"));
@@ -85,7 +85,8 @@ pub(in crate::onnx::standard) fn flexible(call: &StandardCall, settings: &mut Te
 fn repetition(
     settings: &mut TemplateSettings,
     heads: (Build<i64>, Build<i64>),
-    (keys, values): (&'static str, &'static str),
+    keys: &'static str,
+    values: &'static str,
 ) {
     let group = match heads {
         (Ok(queries), Ok(keys)) if keys > 0 && queries % keys == 0 => Some(queries / keys),

@@ -391,7 +391,7 @@ impl DirectionSteps<'_> {
         out.node(&name("sum"), "Add", &format!("{inputs}, {}", name("product")));
         let sums = ["input_sum", "output_sum", "forget_sum", "fresh_sum"];
         let [input, output, forget, fresh] = self.gates(out, at, &name("sum"), sums);
-        let input = self.seeing(out, (&input, 0), cell);
+        let input = self.seeing(out, &input, 0, cell);
         let input = self.activated(out, 0, (&input, "input", at));
         let forget = match self.layer.coupled {
             true => {
@@ -399,7 +399,7 @@ impl DirectionSteps<'_> {
                 name("forget")
             }
             false => {
-                let forget = self.seeing(out, (&forget, 2), cell);
+                let forget = self.seeing(out, &forget, 2, cell);
                 self.activated(out, 0, (&forget, "forget", at))
             }
         };
@@ -407,16 +407,16 @@ impl DirectionSteps<'_> {
         out.node(&name("kept"), "Mul", &format!("{forget}, {cell}"));
         out.node(&name("added"), "Mul", &format!("{input}, {fresh}"));
         out.node(&name("cell"), "Add", &format!("{}, {}", name("kept"), name("added")));
-        let output = self.seeing(out, (&output, 1), &name("cell"));
+        let output = self.seeing(out, &output, 1, &name("cell"));
         let output = self.activated(out, 0, (&output, "output", at));
         let shown = name("shown");
-        self.function(out, 2, (&name("cell"), &shown));
+        self.function(out, 2, &name("cell"), &shown);
         out.node(&name("h"), "Mul", &format!("{output}, {shown}"));
         (name("h"), name("cell"))
     }
 
     /// A gate with what it gets from the cell.
-    fn seeing(&self, out: &mut Lines, (gate, weights): (&str, i64), cell: &str) -> String {
+    fn seeing(&self, out: &mut Lines, gate: &str, weights: i64, cell: &str) -> String {
         if !self.layer.peepholes {
             return gate.to_owned();
         }
@@ -474,7 +474,7 @@ impl DirectionSteps<'_> {
     }
 
     /// The value of an activation.
-    fn function(&self, out: &mut Lines, i: usize, (x, result): (&str, &str)) {
+    fn function(&self, out: &mut Lines, i: usize, x: &str, result: &str) {
         // Each direction has all activations of its kind.
         if let Some(of) = self.activations.get(i) {
             activation::write(of, x, result, &mut |line| out.line(line));
@@ -491,7 +491,7 @@ impl DirectionSteps<'_> {
             x = within;
         }
         let result = self.name(result, at);
-        self.function(out, i, (&x, &result));
+        self.function(out, i, &x, &result);
         result
     }
 }

@@ -67,7 +67,7 @@ fn rounded(line: &mut NodeLine, y: FlatTensor, zero: Option<FlatTensor>, to: DTy
 }
 
 /// An operand less its zero point, as scalars. The parameters of a filter or a row stand along an axis.
-fn centred(line: &mut NodeLine, (operand, zero): (usize, usize), axis: usize) -> Lowered<FlatTensor> {
+fn centred(line: &mut NodeLine, operand: usize, zero: usize, axis: usize) -> Lowered<FlatTensor> {
     let x = scalars(line, operand)?;
     match line.has(zero) {
         false => Ok(x),
@@ -104,7 +104,7 @@ pub(in crate::onnx::to_nnef) fn qlinear_mat_mul(line: &mut NodeLine) -> NodeResu
         return Err(NodeRefusal::RANK);
     }
     let rank = left.max(right);
-    let (a, b) = (centred(line, (0, 2), left - 2)?, centred(line, (3, 5), right - 1)?);
+    let (a, b) = (centred(line, 0, 2, left - 2)?, centred(line, 3, 5, right - 1)?);
     let (a, b) = (line.emit.raised(a, rank)?, line.emit.raised(b, rank)?);
     let product = super::matrices::product(line, a, b, (false, false))?;
     let (a, b) = (parameter(line, 1, (rank, rank - 2))?, parameter(line, 4, (rank, rank - 1))?);
@@ -117,7 +117,7 @@ pub(in crate::onnx::to_nnef) fn qlinear_mat_mul(line: &mut NodeLine) -> NodeResu
 
 /// A convolution of integers, from which zero points are subtracted.
 pub(in crate::onnx::to_nnef) fn conv_integer(line: &mut NodeLine) -> NodeResults {
-    let (x, weight) = (centred(line, (0, 2), 1)?, centred(line, (1, 3), 0)?);
+    let (x, weight) = (centred(line, 0, 2, 1)?, centred(line, 1, 3, 0)?);
     let sums = super::windows::convolved(line, (x, weight), (0, 1), Value::Scalar(0.0))?;
     one(line.emit.cast(sums, DType::Int32)?)
 }
@@ -125,7 +125,7 @@ pub(in crate::onnx::to_nnef) fn conv_integer(line: &mut NodeLine) -> NodeResults
 /// A convolution of quantized numbers.
 pub(in crate::onnx::to_nnef) fn qlinear_conv(line: &mut NodeLine) -> NodeResults {
     let rank = line.rank(0)?;
-    let (x, weight) = (centred(line, (0, 2), 1)?, centred(line, (3, 5), 0)?);
+    let (x, weight) = (centred(line, 0, 2, 1)?, centred(line, 3, 5, 0)?);
     let bias = match line.has(8) {
         true => {
             let bias = line.per_channel(8)?;
