@@ -150,31 +150,22 @@ fn heads(line: &mut LayerLine, [query, key, value]: [TensorId; 3], mask: Option<
     torch(&mut line.to, "F.scaled_dot_product_attention", &operands, &settings)
 }
 
-/// Operands without the mask, which is the last one, and the mask.
-fn masked(line: &LayerLine, mut operands: Vec<TensorId>) -> Lowered<(Vec<TensorId>, Option<TensorId>)> {
+/// The operands without the mask, which is the last one, and the mask.
+fn masked(line: &LayerLine) -> Lowered<(Vec<TensorId>, Option<TensorId>)> {
+    let mut operands = line.operands.clone();
+    line.is("kv_cache", 0)?;
     let mask = if line.flag("attn_mask")? { Some(operands.pop().ok_or(Refusal::UNFIT)?) } else { None };
     Ok((operands, mask))
 }
 
-/// Attention. With a cache, the keys and values of earlier steps are the last operands; those of all steps are results.
 fn attend(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     line.is("int8_scale_term", 0)?;
-    let mut operands = line.operands.clone();
-    let before = match line.flag("kv_cache")? {
-        true => operands.split_off(operands.len().saturating_sub(2)),
-        false => Vec::new(),
-    };
-    let (operands, mask) = masked(line, operands)?;
-    let [query, mut key, mut value] = <[TensorId; 3]>::try_from(operands).map_err(|_| Refusal::UNFIT)?;
-    if line.to.rank(query)? != 3 {
+    let (operands, mask) = masked(line)?;
+    let operands = <[TensorId; 3]>::try_from(operands).map_err(|_| Refusal::UNFIT)?;
+    if line.to.rank(operands[0])? != 3 {
         return Err(Refusal::UNFIT);
     }
-    if let &[keys, values] = &before[..] {
-        key = line.to.concatenated(&[keys, key], 1)?;
-        value = line.to.concatenated(&[values, value], 1)?;
-    }
-    let y = heads(line, [query, key, value], mask)?;
-    Ok(if before.is_empty() { vec![y] } else { vec![y, key, value] })
+    heads(line, operands, mask).map(|y| vec![y])
 }
 
 /// Rows times weights, plus a bias.
@@ -185,12 +176,11 @@ fn affine(line: &mut LayerLine, x: TensorId, weight: &str, bias: &str) -> Lowere
 
 fn multihead(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     line.is("quantize_term", 0)?;
-    line.is("kv_cache", 0)?;
     ["weight_data_size", "kdim", "vdim"].iter().for_each(|name| line.note(name));
     let (width, count) = (line.integer("embed_dim")?, line.integer("num_heads")?);
     let each = width.checked_div(count).filter(|each| each.saturating_mul(count) == width);
     let each = each.ok_or_else(|| line.unsupported("num_heads", "a divisor of `embed_dim`"))?;
-    let (operands, mask) = masked(line, line.operands.clone())?;
+    let (operands, mask) = masked(line)?;
     let [query, key, value] = match operands[..] {
         [all] => [all; 3],
         [query, rest] => [query, rest, rest],

@@ -95,7 +95,7 @@ impl SettingKind for AnyNumber {
     fn of(setting: &Setting) -> Option<Self> {
         match setting {
             Setting::Literal(Literal::Float(value)) => Some(AnyNumber(*value)),
-            Setting::Word(word) => word.parse().ok().map(AnyNumber),
+            Setting::Word(word) if ["inf", "-inf", "nan"].contains(&word.as_str()) => word.parse().ok().map(AnyNumber),
             other => f64::of(other).map(AnyNumber),
         }
     }

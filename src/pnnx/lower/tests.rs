@@ -246,6 +246,10 @@ fn wrong_values(kind: &str, value: &str) -> Vec<&'static str> {
     if !value.contains('.') {
         wrong.extend(["1.5", "(1.5)", "(1.5,1.5)"]);
     }
+    // Padding is by any number.
+    if value.contains('.') && ["F.pad", "nn.ConstantPad1d"].contains(&kind) {
+        wrong.retain(|wrong| !["nan", "inf"].contains(wrong));
+    }
     wrong
 }
 
