@@ -30,6 +30,8 @@ DOCUMENTED = [
     Row("the past states decide extents of the present ones in onnx, here all operands do", "Attention", theirs="Inferred shape and existing shape differ in dimension"),
     Row("types of `ai.onnx.ml` beyond the schema are not compared", "LabelEncoder TreeEnsemble", theirs="."),
     # ---- `check` refuses more.
+    Row("a loop has one count and one condition: onnxruntime refuses more, but sequences are not made here to run it", "Loop",
+        ours="is not a single number"),
     Row("`keepdims` is 0 or not: onnx takes other numbers than 0 and 1 as 0", ours=".", what="of keepdims"),
     Row("onnx does not follow the default value of an attribute of a function", "Cast", ours="E2040", what="of to"),
     Row("onnx computes no items, so that it does not know the classes", "NegativeLogLikelihoodLoss", ours="NegativeLogLikelihoodLoss"),

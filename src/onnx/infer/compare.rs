@@ -14,7 +14,8 @@ use crate::onnx::model::{GraphProto, NodeProto, TensorProto, TypeProto};
 use crate::onnx::types::ElementType;
 
 /// The operators of whose results other programs know nothing unless all extents follow; all reductions are such.
-const ALL_OR_NOTHING: &[&str] = &["CenterCropPad", "Pad", "Split"];
+const ALL_OR_NOTHING: &[&str] =
+    &["BlackmanWindow", "CenterCropPad", "HammingWindow", "HannWindow", "Pad", "STFT", "Split"];
 
 /// The operators of whose results other programs know nothing unless all extents of the first operand are numbers.
 const OF_NUMBERS: &[&str] = &["NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"];
@@ -42,18 +43,30 @@ pub(super) fn forget(call: &mut InferCall, operator: &str) {
     let all_or_nothing = ALL_OR_NOTHING.contains(&operator) || operator.starts_with("Reduce");
     let is_open = |shape: &TensorExtents| shape.contains(&Dim::Unknown);
     let is_symbolic = || call.extents(0).is_none_or(|extents| extents.iter().any(|extent| extent.known().is_none()));
+    // The axes of a reduction are not known, only their number.
+    let is_open_reduction = operator.starts_with("Reduce") && call.has(1) && call.integers(1).is_none();
     let hides = NEVER.contains(&operator)
+        || is_open_reduction
         || OF_NUMBERS.contains(&operator) && is_symbolic()
         || operator == "Reshape" && is_open_reshape(call)
         || SHAPE_GIVEN.iter().any(|(name, operand)| *name == operator && call.has(*operand));
+    if operator == "Unique" {
+        // Of places and counts, other programs know the rank.
+        call.results.iter_mut().skip(1).for_each(forget_extents);
+    }
     for result in &mut call.results {
         if hides || all_or_nothing && result.shape().is_some_and(is_open) {
             forget_shape(result);
         } else if RANKS.contains(&operator) && result.shape().is_some_and(is_open) {
-            let extents = result.shape().map(|shape| vec![Dim::Unknown; shape.len()].into());
-            *result = ValueType::tensor(result.element(), extents);
+            forget_extents(result);
         }
     }
+}
+
+/// Keeps the rank of a tensor alone.
+fn forget_extents(ty: &mut ValueType) {
+    let extents = ty.shape().map(|shape| vec![Dim::Unknown; shape.len()].into());
+    *ty = ValueType::tensor(ty.element(), extents);
 }
 
 /// Forgets the shape and the items of a tensor.

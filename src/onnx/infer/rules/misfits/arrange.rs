@@ -227,7 +227,8 @@ pub(crate) fn center_crop_pad(call: &InferCall) -> Misfit {
     axes.as_ref()
         .zip(call.rank(0))
         .and_then(|(axes, rank)| axes_outside(axes, rank))
-        .or_else(|| length(call, 1, count()?))
+        // Programs repeat a single extent.
+        .or_else(|| if call.extent(1, 0) == Dim::Int(1) { None } else { length(call, 1, count()?) })
 }
 
 /// `Resize`, `Upsample`
@@ -236,10 +237,10 @@ pub(crate) fn resize(call: &InferCall) -> Misfit {
     let axes = call.ints("axes");
     let count = axes.as_ref().map(Vec::len).or(rank_of_data);
     let (scales, sizes) = if call.version() < 11 { (1, None) } else { (2, Some(3)) };
-    // An operand without items stands for one that is left out.
+    // An operand without items stands for one that is left out. Programs count the items, in any rank.
     let fits = |operand: usize| {
-        let is_empty = call.extent(operand, 0) == Dim::Int(0);
-        if is_empty { None } else { length(call, operand, count?) }
+        let (wanted, items) = (i64::try_from(count?).ok()?, axes::product(call.extents(operand)?).known()?);
+        (items != 0 && items != wanted).then(|| format!("{} has not {wanted} items", named(call, operand)))
     };
     sizes
         .and_then(|sizes| one_of_two(call, scales, sizes))
