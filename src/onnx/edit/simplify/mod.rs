@@ -101,14 +101,14 @@ fn counted(model: &ModelProto, named: &FxHashSet<NameId>) -> Vec<u32> {
 
 /// The names that are not said in another place, see [`hidden`].
 fn hidden_names(model: &ModelProto) -> FxHashSet<NameId> {
-    let mut found = model.graph.as_ref().map(|graph| hidden(&graph.nodes, own_names(graph))).unwrap_or_default();
+    let mut found = model.graph.as_ref().map(|graph| hidden(&graph.nodes, &own_names(graph))).unwrap_or_default();
     for function in &model.functions {
         let results = function.nodes.iter().flat_map(|node| node.outputs.iter().copied());
         let mut own: Vec<NameId> =
             function.inputs.iter().copied().chain(results).filter(|name| *name != NameId::ROOT).collect();
         own.sort_unstable();
         own.dedup();
-        found.extend(hidden(&function.nodes, own));
+        found.extend(hidden(&function.nodes, &own));
     }
     found
 }

@@ -228,7 +228,7 @@ impl<'m> SimplifyScope<'m> {
 }
 
 /// The names that a graph and a graph inside it have, and those of values that nodes place on devices by their names.
-pub(super) fn hidden(nodes: &[NodeProto], own: Vec<NameId>) -> FxHashSet<NameId> {
+pub(super) fn hidden(nodes: &[NodeProto], own: &[NameId]) -> FxHashSet<NameId> {
     let mut found = HiddenNames::default();
     found.graph(nodes, own);
     found.hidden
@@ -241,8 +241,8 @@ struct HiddenNames {
 }
 
 impl HiddenNames {
-    fn graph(&mut self, nodes: &[NodeProto], own: Vec<NameId>) {
-        for name in &own {
+    fn graph(&mut self, nodes: &[NodeProto], own: &[NameId]) {
+        for name in own {
             let count = self.open.entry(*name).or_default();
             *count += 1;
             if *count > 1 {
@@ -258,7 +258,7 @@ impl HiddenNames {
             }
         }
         for name in own {
-            self.open.entry(name).and_modify(|count| *count -= 1);
+            self.open.entry(*name).and_modify(|count| *count -= 1);
         }
     }
 }
@@ -269,7 +269,7 @@ impl HiddenNames {
         // An output from around the graph is no operand, whose name could become another one.
         let outputs = graph.outputs.iter().filter_map(|output| output.name);
         self.hidden.extend(outputs.filter(|name| !self.open.contains_key(name) || !own.contains(name)));
-        self.graph(&graph.nodes, own);
+        self.graph(&graph.nodes, &own);
     }
 }
 
