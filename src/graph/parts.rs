@@ -30,9 +30,9 @@ impl Graph {
     /// let y = graph.tensor("y").unwrap();
     /// let operation = graph.producer(y).unwrap();
     /// let names = |of: Vec<(std::borrow::Cow<str>, _)>| of.into_iter().map(|(name, _)| name.into_owned()).collect::<Vec<_>>();
-    /// assert_eq!(names(graph.inputs_of(operation)), ["x"]);
-    /// assert_eq!(names(graph.attributes_of(operation)), ["alpha"]);
-    /// assert_eq!(graph.results(operation).next().unwrap().0, "y");
+    /// assert_eq!(names(operation.inputs()), ["x"]);
+    /// assert_eq!(names(operation.attributes()), ["alpha"]);
+    /// assert_eq!(operation.outputs().next().unwrap().0, "y");
     /// assert_eq!(graph.element_type(y), Some("scalar"));
     /// # Ok::<(), nnef_flatten::input::Refusal>(())
     /// ```
