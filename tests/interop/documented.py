@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 from calls_nnef import NnefCall
-from calls_onnx import Call
+from calls_onnx import ML, Call
 
 
 class Row:
@@ -178,6 +178,13 @@ DOCUMENTED = [
     Row("ort", "Sign Selu CumSum CumProd DFT NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss RoiAlign Resize ReduceMax ReduceMin ReduceSum MaxPool "
         "AveragePool Where", lambda call: True,
         "sign of zero", "the sign of a zero", one("Sign", -0.0)),
+    Row("ort", "Normalizer", lambda call: call.attributes.get("norm", "MAX") == "MAX", "", "the greatest item is divided by with its sign",
+        Call("Normalizer", [floats(-0.625, 0.75, -0.875).reshape(1, 3)], domain=ML)),
+    Row("ort", "Pow", extreme, "", "powers of integers are computed in 64-bit floats, which are converted without limits",
+        Call("Pow", [np.array([2**31 - 1], np.int32), floats(1)])),
+    Row("ort", "ConvTranspose", lambda call: call.attributes.get("auto_pad", "").startswith("SAME"), "shape",
+        "where strides leave gaps between windows, the result ends with the last one",
+        Call("ConvTranspose", [floats(1, 2, 3).reshape(1, 1, 3), floats(1).reshape(1, 1, 1)], {"strides": [3], "auto_pad": "SAME_UPPER"}, opset=11)),
     Row("ort", "NonZero", scalar, "shape", "a number counts as a list of one",
         Call("NonZero", [np.array(3, f32)])),
     Row("ort", "ReduceMean", empty, "", "the mean of nothing is 0", Call("ReduceMean", [np.zeros([0], f32)])),
