@@ -5,7 +5,7 @@ The models are those of `onnx_peers.py`. Nodes are counted in all graphs and fun
 with it what it computes with the source. Each program runs in a process of its own, whose peak of memory is told; time is that
 of the whole process, with the start of Python where the program is written in it.
 
-With -o the table is written into a page, after the line `<!-- programs -->`. Fails if a result of nnef-flatten is not right.
+With -o the table is written into a page that has the line `<!-- programs -->`, after it. Fails if a result of nnef-flatten is not right.
 Needs numpy, onnx and onnxruntime; programs that are not installed are left out.
 
     python3 tests/interop/onnx_simplify.py --bin target/fast/nnef-flatten [-v] [-o docs/simplify.md]
