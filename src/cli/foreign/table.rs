@@ -26,7 +26,7 @@ const DATA: &str = "--inputs FILE (.npz, .npy or JSON), with --verify or the sub
 const RUN: &str = "nnef-flatten run INPUT --inputs FILE -o OUTPUT";
 const OUTPUTS: &str = "--outputs NAME,…, with all outputs that stay";
 const INPUTS: &str = "--inputs-at NAME,… makes inner tensors inputs";
-const FOLDED: &str = "constants are folded with --fold only";
+const FOLDED: &str = "--simplify --simplify-except fold; without --simplify, constants are folded with --fold only";
 const SMALL: &str = "--fold-growth SIZE: larger results are not computed by --fold and --simplify";
 const ASKED: &str =
     "each pass runs only if it is asked for: --simplify, of which --simplify-except RULE,… leaves rules out";

@@ -236,7 +236,8 @@ const EXAMPLES: &[Example] = &[
 /// What is wrong as the value of a setting.
 fn wrong_values(kind: &str, value: &str) -> Vec<&'static str> {
     let mut wrong = vec!["zz", "(1,zz)", "(1,2", "nan", "1+2j", "99999999999999999999"];
-    let shaped = ["Tensor.repeat", "Tensor.expand", "torch.full", "Tensor.new_zeros", "Tensor.new_ones"];
+    let shaped =
+        ["Tensor.repeat", "Tensor.expand", "torch.as_strided", "torch.full", "Tensor.new_zeros", "Tensor.new_ones"];
     if !shaped.contains(&kind) {
         wrong.push("(1,2,3,4,5,6,7,8,9)");
     }
