@@ -8,6 +8,7 @@ use super::row::{Applies, NewNode, RuleChange};
 use super::scope::{NamedSource, ScopeStart, SimplifyScope};
 use super::step::SimplifyStep;
 use super::table::RULES;
+use super::targets::shape_source;
 use super::used::{RuleCounts, UsedRules};
 use crate::graph::names::NameId;
 use crate::onnx::infer::GraphTypes;
@@ -328,8 +329,10 @@ impl<'m> SimplifyPass<'m> {
             self.scope.replace(name, earlier);
             return;
         }
-        if self.step(&node).is_some_and(|step| is_positive(&step)) {
-            node.outputs.iter().for_each(|output| self.scope.note_positive(*output));
+        let noted = self.step(&node).map(|step| (is_positive(&step), step.result().zip(shape_source(&step))));
+        if let Some((is_positive, shaped)) = noted {
+            node.outputs.iter().filter(|_| is_positive).for_each(|output| self.scope.note_positive(*output));
+            shaped.into_iter().for_each(|(name, source)| self.scope.note_shape(name, source));
         }
         self.scope.add_node(node);
     }

@@ -58,6 +58,8 @@ pub(super) struct SimplifyScope<'m> {
     around: Vec<Option<&'m GraphTypes>>,
     /// The values of whose floats none is a negative zero.
     positive: FxHashSet<NameId>,
+    /// The values that have the shape of another one, from which operators compute them item by item.
+    shaped: FxHashMap<NameId, NameId>,
 }
 
 enum Undo {
@@ -85,6 +87,7 @@ impl<'m> SimplifyScope<'m> {
             hidden,
             around: Vec::new(),
             positive: FxHashSet::default(),
+            shaped: FxHashMap::default(),
         }
     }
 
@@ -96,6 +99,7 @@ impl<'m> SimplifyScope<'m> {
             self.undo.push(Undo::Replaced(*name, before));
             self.set(*name, NamedSource::Open);
             self.positive.remove(name);
+            self.shaped.remove(name);
         }
         self.around.push(types);
         start
@@ -224,6 +228,18 @@ impl<'m> SimplifyScope<'m> {
     /// Whether no float of a value is a negative zero.
     pub(super) fn is_positive(&self, name: NameId) -> bool {
         self.positive.contains(&name)
+    }
+}
+
+impl SimplifyScope<'_> {
+    /// Notes that a value has the shape of another one.
+    pub(super) fn note_shape(&mut self, name: NameId, source: NameId) {
+        self.shaped.insert(name, source);
+    }
+
+    /// The first value with the shape of a value, behind all that operators compute item by item.
+    pub(super) fn shape_source(&self, name: NameId) -> Option<NameId> {
+        self.shaped.get(&name).copied()
     }
 }
 

@@ -115,13 +115,21 @@ fn is_whole(shape: &StepExtents, axis: i64, end: &Dim) -> Option<bool> {
     Some(holds)
 }
 
-/// `Shape` of a value whose items another operator computes one by one, in its place
+/// The operators that compute each item of one operand.
+const UNARY: &[&str] = &["Cast", "Identity", "Relu", "Sigmoid", "Tanh", "Neg", "Exp", "Log", "Sqrt", "Abs", "Not"];
+
+/// The value whose shape the result of a node has, if the node computes items one by one. It is that of its operand, so that
+/// a chain of nodes takes one step and not one for each.
+pub(super) fn shape_source(step: &SimplifyStep) -> Option<NameId> {
+    let source = step.operand(0).filter(|_| UNARY.contains(&step.operator(step.node)))?;
+    let first = step.scope.shape_source(source).unwrap_or(source);
+    (step.scope.is_plain(first) && step.same_shape(source, step.result()?)).then_some(first)
+}
+
+/// `Shape` of a value whose items other operators compute one by one, in their place
 pub(super) fn shape(step: &SimplifyStep) -> Option<RuleChange> {
-    const UNARY: &[&str] = &["Cast", "Identity", "Relu", "Sigmoid", "Tanh", "Neg", "Exp", "Log", "Sqrt", "Abs", "Not"];
-    let operand = step.operand(0)?;
-    let inner = step.scope.producer(operand).filter(|node| UNARY.contains(&step.operator(node)))?;
-    let source = super::step::given(inner, 0)?;
+    let source = step.scope.shape_source(step.operand(0)?)?;
     let mut inputs = step.node.inputs.clone();
     *inputs.first_mut()? = source;
-    step.same_shape(source, operand).then(|| RuleChange::node(NodeProto { inputs, ..step.node.clone() })).flatten()
+    RuleChange::node(NodeProto { inputs, ..step.node.clone() })
 }
