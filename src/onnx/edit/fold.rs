@@ -11,6 +11,7 @@ use super::contradictions;
 use super::growth::{Growth, KeptNode};
 use super::pure;
 use super::references::References;
+use super::share::same_attribute;
 use crate::Options;
 use crate::eval::Budget;
 use crate::graph::dims::Dim;
@@ -41,23 +42,37 @@ pub(super) enum Folded {
     Noted,
 }
 
+/// What all rounds of folding a model have in common.
+pub(super) struct FoldRun<'r> {
+    pub(super) folded: Folded,
+    pub(super) stores: &'r Stores,
+    pub(super) budget: &'r Budget,
+    /// The number of nodes that constants stand for.
+    pub(super) replaced: u64,
+    /// Nodes of the outermost graph that stay though their results are known, by their first results: they are not computed
+    /// again. Inside graphs several values may have one name.
+    kept: FxHashMap<NameId, KeptNode>,
+}
+
+impl<'r> FoldRun<'r> {
+    /// A run in which nothing is computed so far.
+    pub(super) fn new(folded: Folded, stores: &'r Stores, budget: &'r Budget) -> Self {
+        FoldRun { folded, stores, budget, replaced: 0, kept: FxHashMap::default() }
+    }
+}
+
 /// Computes what is known in the graph of a model. Returns whether results were computed that do not follow from types:
 /// then more may follow from types than before. What nodes compute that stay is kept for the next time. Functions of the
-/// model are left alone: what is known differs between their calls. Adds to a count how many nodes became constants.
-pub(super) fn constants(
-    model: &mut ModelProto,
-    folded: Folded,
-    ((stores, budget), count): ((&Stores, &Budget), &mut u64),
-    options: &Options,
-) -> bool {
+/// model are left alone: what is known differs between their calls.
+pub(super) fn constants(model: &mut ModelProto, run: &mut FoldRun, options: &Options) -> bool {
     let types = infer(model, options);
     let growth = Growth::of(model, options);
     let References { variables, .. } = References::of(model);
     let ModelProto { names, graph: Some(graph), opsets, .. } = model else { return false };
-    if folded == Folded::Noted {
+    if run.folded == Folded::Noted {
         // Graphs with such results may have been replaced by copies without them.
-        budget.clear();
-        budget.hold(noted_items(graph));
+        run.budget.clear();
+        run.budget.hold(noted_items(graph));
     }
     contradictions::mark(graph, &types.main);
     let imports = Imports::new(names, opsets);
@@ -69,9 +84,7 @@ pub(super) fn constants(
     let mut folding = Folding {
         names,
         imports,
-        stores,
-        budget,
-        folded,
+        run,
         constants,
         known,
         undo,
@@ -80,11 +93,9 @@ pub(super) fn constants(
         keeps_quantized,
         growth,
         computed,
-        replaced: 0,
         around: vec![Some(&types.main)],
     };
     folding.nodes(graph, Some(&types.main));
-    *count = count.saturating_add(folding.replaced);
     folding.computed
 }
 
@@ -132,12 +143,10 @@ enum Known {
     Read(Arc<Tensor>),
 }
 
-struct Folding<'m> {
+struct Folding<'m, 'r> {
     names: &'m mut ModelNames,
     imports: Imports,
-    stores: &'m Stores,
-    budget: &'m Budget,
-    folded: Folded,
+    run: &'m mut FoldRun<'r>,
     /// The initializers of the open graphs, and the results of nodes that stay, those of the outermost graph first.
     constants: Vec<TensorProto>,
     /// What is known of each visible value, by the number of its name.
@@ -154,13 +163,11 @@ struct Folding<'m> {
     growth: Growth,
     /// Whether a node was computed whose results do not follow from types.
     computed: bool,
-    /// The number of nodes that constants stand for.
-    replaced: u64,
     /// The types of the open graphs, those of the outermost graph first.
     around: Vec<Option<&'m GraphTypes>>,
 }
 
-impl<'m> Folding<'m> {
+impl<'m> Folding<'m, '_> {
     /// Folds a graph of a node, whose values hide those of the same names around it.
     fn inner(&mut self, graph: &mut GraphProto, types: Option<&'m GraphTypes>) {
         (graph.facts, graph.keeps_shapes) = (Vec::new(), false);
@@ -234,15 +241,15 @@ impl<'m> Folding<'m> {
                 graph.nodes.push(node);
                 continue;
             };
-            if self.folded == Folded::Noted && self.is_noted(&node) {
+            if self.run.folded == Folded::Noted && self.is_noted(&node) {
                 facts.extend(node.outputs.iter().filter_map(|name| Some((*name, Fact::Is(self.noted_scalar(*name)?)))));
                 graph.nodes.push(node);
                 continue;
             }
             let inferred = inferred(&node, types);
             let is_inferred = inferred.is_some() || node.inputs.is_empty() && self.is_constant(&node);
-            match inferred.or_else(|| self.results(&node, version)) {
-                Some(results) if self.folded == Folded::Noted => {
+            match inferred.or_else(|| self.kept_results(&node)).or_else(|| self.results(&node, version)) {
+                Some(results) if self.run.folded == Folded::Noted => {
                     self.computed |= !is_inferred;
                     self.note(&node, results, !is_inferred, &mut facts);
                     graph.nodes.push(node);
@@ -259,7 +266,7 @@ impl<'m> Folding<'m> {
             }
         }
         self.replace_together(graph, &kept, &outputs);
-        if self.folded == Folded::Noted {
+        if self.run.folded == Folded::Noted {
             graph.noted = self.constants.split_off(first_noted);
         }
         graph.initializers = self.constants.split_off(first);
@@ -282,7 +289,20 @@ impl<'m> Folding<'m> {
 
     /// The tensor of a constant, if it can be read within the limits.
     fn read(&self, constant: &TensorProto) -> Option<Tensor> {
-        self.budget.operation(|| tensor_of(constant, self.stores, self.budget)).ok()
+        let tensor = self.run.budget.operation(|| tensor_of(constant, self.run.stores, self.run.budget)).ok();
+        self.run.budget.forgive();
+        tensor
+    }
+
+    /// Whether the values of the outermost graph are visited.
+    fn is_outermost(&self) -> bool {
+        self.around.len() == 1
+    }
+
+    /// The results of a node that stayed in a round before.
+    fn kept_results(&self, node: &NodeProto) -> Option<Vec<Option<Arc<Tensor>>>> {
+        let kept = self.run.kept.get(node.outputs.first()?).filter(|_| self.is_outermost())?;
+        is_same_call(node, &kept.node).then(|| node.outputs.iter().map(|name| kept.result(*name)).collect())
     }
 
     /// The results of a node whose operands are known.
@@ -294,8 +314,8 @@ impl<'m> Folding<'m> {
         // Operands that nothing else uses are removed from the model.
         let removed = node.inputs.iter().zip(&operands).filter(|(input, _)| self.uses.get(input.index()) == Some(&1));
         let removed: usize = removed.filter_map(|(_, operand)| operand.as_ref().map(|tensor| tensor.len())).sum();
-        let results = evaluate_node(self.names, node, version, &operands, (self.stores, self.budget)).ok();
-        self.budget.forgive();
+        let results = evaluate_node(self.names, node, version, &operands, (self.run.stores, self.run.budget)).ok();
+        self.run.budget.forgive();
         let results = results?;
         // Programs do not agree on the extent where a window is larger than what it moves over. Where an operand has no
         // items, they do.
@@ -308,7 +328,7 @@ impl<'m> Folding<'m> {
         let fits = results.len() >= node.outputs.len() && added <= LARGE && (added <= SMALL || added <= removed);
         // A result is a constant of the model from now on, and as a tensor it is an operand of others.
         let kept: usize = results.iter().map(|result| result.weight()).fold(0, usize::saturating_add);
-        let fits = fits && self.budget.keeps(kept.saturating_mul(2));
+        let fits = fits && self.run.budget.keeps(kept.saturating_mul(2));
         fits.then(|| results.into_iter().map(Some).collect())
     }
 
@@ -324,7 +344,11 @@ impl<'m> Folding<'m> {
         let results = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);
         let results: Vec<_> = results.filter_map(|(name, tensor)| Some((*name, tensor?))).collect();
         results.iter().for_each(|(name, tensor)| _ = self.set(*name, Known::Read(Arc::clone(tensor))));
-        KeptNode { place, node: node.clone(), results }
+        let kept = KeptNode { place, node: node.clone(), results };
+        if let Some(first) = node.outputs.first().filter(|_| self.is_outermost()) {
+            self.run.kept.entry(*first).or_insert_with(|| kept.clone());
+        }
+        kept
     }
 
     /// Puts constants in place of nodes that stayed, where these take no more than what goes with all of them.
@@ -342,8 +366,7 @@ impl<'m> Folding<'m> {
                 graph.nodes.push(node);
                 continue;
             };
-            let result = |name: &NameId| kept.results.iter().find(|(own, _)| own == name).map(|found| found.1.clone());
-            let results = node.outputs.iter().map(result).collect();
+            let results = node.outputs.iter().map(|name| kept.result(*name)).collect();
             self.computed = true;
             self.replace(graph, node, results, outputs);
         }
@@ -358,7 +381,7 @@ impl<'m> Folding<'m> {
         outputs: &FxHashSet<NameId>,
     ) {
         let is_constant = node.inputs.is_empty() && self.is_constant(&node);
-        self.replaced += u64::from(!is_constant);
+        self.run.replaced += u64::from(!is_constant);
         let named = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);
         for (name, tensor) in named.filter_map(|(name, tensor)| Some((*name, tensor?))) {
             if !is_constant && !outputs.contains(&name) {
@@ -468,6 +491,14 @@ impl<'m> Folding<'m> {
             ..node.clone()
         }
     }
+}
+
+/// Whether two nodes compute the same of the same operands.
+fn is_same_call(a: &NodeProto, b: &NodeProto) -> bool {
+    let attributes = || a.attributes.iter().zip(&b.attributes);
+    (a.op_type, a.domain) == (b.op_type, b.domain)
+        && (&a.inputs, &a.outputs, a.attributes.len()) == (&b.inputs, &b.outputs, b.attributes.len())
+        && attributes().all(|(a, b)| !a.value.has_graphs() && same_attribute(a, b))
 }
 
 /// The operator of constants.

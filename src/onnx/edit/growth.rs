@@ -136,11 +136,19 @@ impl Growth {
 }
 
 /// A node that stays though its results are known.
+#[derive(Clone)]
 pub(super) struct KeptNode {
     /// Its position in its graph.
     pub(super) place: usize,
     pub(super) node: NodeProto,
     pub(super) results: Vec<(NameId, Arc<Tensor>)>,
+}
+
+impl KeptNode {
+    /// Its result with a name.
+    pub(super) fn result(&self, name: NameId) -> Option<Arc<Tensor>> {
+        self.results.iter().find(|(own, _)| *own == name).map(|(_, tensor)| Arc::clone(tensor))
+    }
 }
 
 /// The bytes up to which a constant does not connect the nodes that use it.

@@ -1,7 +1,7 @@
 //! Folding: what is known is computed, and control flow that becomes known is expanded, until nothing changes.
 
 use super::cut;
-use super::fold::{self, Folded};
+use super::fold::{self, FoldRun, Folded};
 use super::simplify::{RuleCounts, UsedRules};
 use super::unused;
 use crate::Options;
@@ -84,20 +84,18 @@ fn decided(
     expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));
     cut(model, Location::new(file, Span::default()), options)?;
     let budget = Budget::new(limits);
-    let folding = (folded, (stores, &budget));
-    let mut folded_nodes = 0;
-    settled(model, (file, places), (folding, &mut folded_nodes), &early)?;
+    let mut run = FoldRun::new(folded, stores, &budget);
+    settled(model, (file, places), &mut run, &early)?;
     let bounded = early.with(|early| early.max_trips = options.max_trips);
     if options.max_trips.is_some() {
-        settled(model, (file, places), (folding, &mut folded_nodes), &bounded)?;
+        settled(model, (file, places), &mut run, &bounded)?;
     }
     if folded == Folded::Replaced && rules.is_none() {
         unused::remove(model);
     }
     let mut counts = RuleCounts::default();
     if let Some(rules) = rules {
-        counts.count_folded(folded_nodes);
-        simplified(model, (file, places), (folding, rules, &mut counts), &bounded)?;
+        counts = simplified(model, (file, places), (&mut run, rules), &bounded)?;
     }
     let last = options.clone().with(|options| options.internal.is_folded = true);
     found.extend(expand_control(model, file, places, &last)?.0);
@@ -105,13 +103,14 @@ fn decided(
     Ok((found, budget.into_held(), counts))
 }
 
-/// Simplifies a model, and computes what is known then, until nothing changes.
+/// Simplifies a model, and computes what is known then, until nothing changes. Returns how often each rule was applied.
 fn simplified(
     model: &mut ModelProto,
     places: (FileId, &Places),
-    (folding, rules, counts): ((Folded, (&Stores, &Budget)), UsedRules, &mut RuleCounts),
+    (run, rules): (&mut FoldRun, UsedRules),
     options: &Options,
-) -> Result<(), Diagnostics> {
+) -> Result<RuleCounts, Diagnostics> {
+    let mut counts = RuleCounts::default();
     for _ in 0..ROUNDS {
         let nodes = Held::of(memory(model));
         let round = super::simplify::simplify(model, rules, options);
@@ -120,11 +119,10 @@ fn simplified(
             break;
         }
         counts.add(&round);
-        let mut folded_nodes = 0;
-        settled(model, places, (folding, &mut folded_nodes), options)?;
-        counts.count_folded(folded_nodes);
+        settled(model, places, run, options)?;
     }
-    Ok(())
+    counts.count_folded(run.replaced);
+    Ok(counts)
 }
 
 /// The bytes of the nodes of a model, and of the types of its values.
@@ -139,15 +137,15 @@ pub(crate) fn memory(model: &ModelProto) -> u64 {
 fn settled(
     model: &mut ModelProto,
     (file, places): (FileId, &Places),
-    ((folded, folding), count): ((Folded, (&Stores, &Budget)), &mut u64),
+    run: &mut FoldRun,
     options: &Options,
 ) -> Result<(), Diagnostics> {
     for _ in 0..ROUNDS {
-        if folded == Folded::Noted && !has_control(model) {
+        if run.folded == Folded::Noted && !has_control(model) {
             break;
         }
         let nodes = Held::of(memory(model));
-        let computed = fold::constants(model, folded, (folding, count), options);
+        let computed = fold::constants(model, run, options);
         drop(nodes);
         let (_, expanded) = expand_control(model, file, places, options)?;
         if !computed && !expanded {

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::pass::{Kept, SimplifyPass};
+use super::pass::{KeptEnds, SimplifyPass};
 use super::same::same_graphs;
 use super::table::{EQUAL_BRANCHES, INVARIANT, UNUSED_RESULTS};
 use crate::graph::names::NameId;
@@ -26,7 +26,7 @@ struct LoopForm {
 
 impl SimplifyPass<'_> {
     /// Simplifies a node with graphs that were simplified.
-    pub(super) fn control(&mut self, node: &mut NodeProto, kept: &Kept) {
+    pub(super) fn control(&mut self, node: &mut NodeProto, kept: &KeptEnds) {
         let (domain, operator) = self.names.operator(node);
         match (domain, operator) {
             ("", "If") => {
@@ -56,7 +56,7 @@ impl SimplifyPass<'_> {
     }
 
     /// Removes results of branches that nothing uses.
-    fn unused_of_branches(&mut self, node: &mut NodeProto, kept: &Kept) {
+    fn unused_of_branches(&mut self, node: &mut NodeProto, kept: &KeptEnds) {
         if !self.rules.used.uses(UNUSED_RESULTS) {
             return;
         }
@@ -79,13 +79,13 @@ impl SimplifyPass<'_> {
     }
 
     /// Whether nothing uses a result.
-    fn is_unused(&self, name: NameId, kept: &Kept) -> bool {
+    fn is_unused(&self, name: NameId, kept: &KeptEnds) -> bool {
         let uses = self.uses.get(name.index()).copied().unwrap_or(0);
         name == NameId::ROOT || uses == 0 && !self.is_fixed(name, kept)
     }
 
     /// Removes states of a loop that do not change, and those that nothing uses.
-    fn states(&mut self, node: &mut NodeProto, kept: &Kept) {
+    fn states(&mut self, node: &mut NodeProto, kept: &KeptEnds) {
         let Some((mut form, at)) = self.form(node) else { return };
         let Some(AttributeValue::Graph(mut body)) =
             node.attributes.get_mut(at).map(|attribute| std::mem::take(&mut attribute.value))
@@ -140,7 +140,7 @@ impl SimplifyPass<'_> {
         node: &NodeProto,
         body: &GraphProto,
         form: LoopForm,
-        kept: &Kept,
+        kept: &KeptEnds,
     ) -> FxHashMap<NameId, NameId> {
         let mut same = FxHashMap::default();
         let identities: FxHashMap<NameId, NameId> = body
@@ -184,7 +184,7 @@ impl SimplifyPass<'_> {
     }
 
     /// Removes states that only change themselves, and collected results that nothing uses.
-    fn unused_of_loop(&mut self, node: &mut NodeProto, body: &mut GraphProto, form: &mut LoopForm, kept: &Kept) {
+    fn unused_of_loop(&mut self, node: &mut NodeProto, body: &mut GraphProto, form: &mut LoopForm, kept: &KeptEnds) {
         let unused: Vec<bool> = node.outputs.iter().map(|output| self.is_unused(*output, kept)).collect();
         if !unused.contains(&true) {
             return;

@@ -8,14 +8,14 @@ use crate::graph::names::NameId;
 use crate::onnx::infer::{TensorExtents, TensorFacts};
 
 /// What two values have in common that are always equal.
-type Key = (Element, TensorExtents, TensorExtents);
+type ExtentsKey = (Element, TensorExtents, TensorExtents);
 
 /// The values of the open graphs whose items depend on extents only.
 #[derive(Default)]
 pub(super) struct KnownExtents {
-    first: FxHashMap<Key, NameId>,
+    first: FxHashMap<ExtentsKey, NameId>,
     /// The keys in the order of their appearance.
-    keys: Vec<Key>,
+    keys: Vec<ExtentsKey>,
     /// About how many nodes compute a value.
     costs: FxHashMap<NameId, u32>,
 }
@@ -50,7 +50,7 @@ impl KnownExtents {
 }
 
 /// The type and the items of a value, if they all are known and one depends on a symbol.
-fn key(facts: &TensorFacts) -> Option<Key> {
+fn key(facts: &TensorFacts) -> Option<ExtentsKey> {
     let (items, shape) = (facts.items.as_ref()?, facts.shape.as_ref()?);
     let is_open = |dim: &Dim| *dim == Dim::Unknown;
     let is_symbolic = items.iter().any(|item| item.known().is_none());

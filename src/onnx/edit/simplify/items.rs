@@ -1,6 +1,6 @@
 //! Arithmetic, item by item, that changes no item.
 
-use super::row::Change;
+use super::row::RuleChange;
 use super::step::{SimplifyStep, given, is_same};
 use super::uniform::Uniform;
 use crate::graph::Element;
@@ -31,10 +31,10 @@ const MOVES: &[&str] = &[
 ];
 
 /// Operand `kept`, if operand `other` is a constant of these items, and does not change the shape.
-fn without(step: &SimplifyStep, (kept, other): (usize, usize), is: impl Fn(Uniform) -> bool) -> Option<Change> {
+fn without(step: &SimplifyStep, (kept, other): (usize, usize), is: impl Fn(Uniform) -> bool) -> Option<RuleChange> {
     let value = step.operand(kept)?;
     let fits = step.version >= BROADCAST && is(step.uniform(other)?) && keeps_shape(step, value, step.operand(other)?);
-    fits.then_some(Change::Value(value))
+    fits.then_some(RuleChange::Value(value))
 }
 
 /// Whether the result of a node whose operands are broadcast has the shape of one operand, given the other one.
@@ -48,34 +48,34 @@ fn keeps_shape(step: &SimplifyStep, value: NameId, other: NameId) -> bool {
 }
 
 /// An operand, if the other one has these items.
-fn without_either(step: &SimplifyStep, is: impl Fn(Uniform) -> bool) -> Option<Change> {
+fn without_either(step: &SimplifyStep, is: impl Fn(Uniform) -> bool) -> Option<RuleChange> {
     without(step, (0, 1), &is).or_else(|| without(step, (1, 0), &is))
 }
 
 /// `Mul` by 1
-pub(super) fn mul(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn mul(step: &SimplifyStep) -> Option<RuleChange> {
     without_either(step, Uniform::is_one)
 }
 
 /// `Pow` of floats to the power of 1; that of large integers may go through floats
-pub(super) fn pow(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn pow(step: &SimplifyStep) -> Option<RuleChange> {
     const FLOATS: &[Element] = &[Element::Float16, Element::Float32, Element::Float64, Element::Bfloat16];
     let is_float = FLOATS.contains(&step.element(step.operand(0)?)?);
     is_float.then(|| by_one(step)).flatten()
 }
 
 /// `Div` by 1
-pub(super) fn by_one(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn by_one(step: &SimplifyStep) -> Option<RuleChange> {
     without(step, (0, 1), Uniform::is_one)
 }
 
 /// `Sub` of 0
-pub(super) fn sub(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn sub(step: &SimplifyStep) -> Option<RuleChange> {
     without(step, (0, 1), Uniform::is_zero)
 }
 
 /// `Add` of 0 to what is no negative zero, and of a negative zero to anything
-pub(super) fn add(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn add(step: &SimplifyStep) -> Option<RuleChange> {
     let exact = |value: usize| {
         let is_positive = step.operand(value).is_some_and(|value| step.scope.is_positive(value));
         move |zero: Uniform| zero.is_negative_zero() || zero.is_zero() && (zero.is_integer() || is_positive)
@@ -84,47 +84,47 @@ pub(super) fn add(step: &SimplifyStep) -> Option<Change> {
 }
 
 /// `And` with true
-pub(super) fn and(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn and(step: &SimplifyStep) -> Option<RuleChange> {
     without_either(step, |truth| truth.truth() == Some(true))
 }
 
 /// `Or` and `Xor` with false
-pub(super) fn or(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn or(step: &SimplifyStep) -> Option<RuleChange> {
     without_either(step, |truth| truth.truth() == Some(false))
 }
 
 /// `And` and `Or` of one value with itself, `Max` and `Min`, too
-pub(super) fn twice(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn twice(step: &SimplifyStep) -> Option<RuleChange> {
     let [a, b] = step.node.inputs[..] else { return None };
-    (a == b && step.version >= BROADCAST).then(|| step.operand(0).map(Change::Value)).flatten()
+    (a == b && step.version >= BROADCAST).then(|| step.operand(0).map(RuleChange::Value)).flatten()
 }
 
 /// An operator that undoes itself
-pub(super) fn undone(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn undone(step: &SimplifyStep) -> Option<RuleChange> {
     let inner = step.maker(step.operand(0)?, step.operator(step.node))?;
-    given(inner, 0).map(Change::Value)
+    given(inner, 0).map(RuleChange::Value)
 }
 
 /// An operator that changes nothing of its own result
-pub(super) fn repeated(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn repeated(step: &SimplifyStep) -> Option<RuleChange> {
     let operand = step.operand(0)?;
-    step.maker(operand, step.operator(step.node)).map(|_| Change::Value(operand))
+    step.maker(operand, step.operator(step.node)).map(|_| RuleChange::Value(operand))
 }
 
 /// `Where` with a condition that is known
-pub(super) fn known_where(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn known_where(step: &SimplifyStep) -> Option<RuleChange> {
     let chosen = step.operand(if step.uniform(0)?.truth()? { 1 } else { 2 })?;
-    step.same_shape(chosen, step.result()?).then_some(Change::Value(chosen))
+    step.same_shape(chosen, step.result()?).then_some(RuleChange::Value(chosen))
 }
 
 /// `Where` between a value and itself
-pub(super) fn equal_where(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn equal_where(step: &SimplifyStep) -> Option<RuleChange> {
     let (value, other) = (step.operand(1)?, step.operand(2)?);
-    (value == other && step.same_shape(value, step.result()?)).then_some(Change::Value(value))
+    (value == other && step.same_shape(value, step.result()?)).then_some(RuleChange::Value(value))
 }
 
 /// `Expand` of a value behind which an item by item operator broadcasts it all the same
-pub(super) fn broadcast(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn broadcast(step: &SimplifyStep) -> Option<RuleChange> {
     if step.version < BROADCAST || step.node.inputs.len() > 8 {
         return None;
     }
@@ -139,7 +139,7 @@ pub(super) fn broadcast(step: &SimplifyStep) -> Option<Change> {
             common = crate::onnx::infer::rules::axes::broadcast(&common, &shape)?;
         }
         if is_same(&common, &result) {
-            return Change::node(NodeProto { inputs, ..step.node.clone() });
+            return RuleChange::node(NodeProto { inputs, ..step.node.clone() });
         }
     }
     None

@@ -1,6 +1,6 @@
 //! Chains of nodes that move items, or only change the shape: one node instead of two.
 
-use super::row::Change;
+use super::row::RuleChange;
 use super::step::{INTS, SimplifyStep, constant_of, given};
 use super::targets::target_of;
 use crate::graph::names::NameId;
@@ -27,7 +27,7 @@ pub(super) fn order(step: &SimplifyStep, node: &NodeProto) -> Option<Vec<usize>>
 }
 
 /// A `Transpose` of a `Transpose`
-pub(super) fn transposes(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn transposes(step: &SimplifyStep) -> Option<RuleChange> {
     let inner = step.maker(step.operand(0)?, "Transpose")?;
     let source = given(inner, 0)?;
     let (outer, first) = (order(step, step.node)?, order(step, inner)?);
@@ -36,7 +36,7 @@ pub(super) fn transposes(step: &SimplifyStep) -> Option<Change> {
         return None;
     }
     if joined.is_sorted() {
-        return Some(Change::Value(source));
+        return Some(RuleChange::Value(source));
     }
     // Both may have the order without an attribute; then the names of attributes are those of neither.
     let name = [step.node, inner].into_iter().flat_map(|node| &node.attributes).find_map(|attribute| attribute.name)?;
@@ -49,7 +49,7 @@ pub(super) fn transposes(step: &SimplifyStep) -> Option<Change> {
     };
     let mut node = step.with_inputs(&[source]);
     node.attributes = vec![perm];
-    Change::node(node)
+    RuleChange::node(node)
 }
 
 /// What two nodes in a row do to the axes of a value: for each axis of the result the axis of the value, or none for a new
@@ -76,7 +76,7 @@ fn traced(step: &SimplifyStep, inner: &NodeProto) -> Option<(Vec<Option<usize>>,
 }
 
 /// `Squeeze` and `Unsqueeze` in a row
-pub(super) fn squeezes(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn squeezes(step: &SimplifyStep) -> Option<RuleChange> {
     let inner = step.scope.producer(step.operand(0)?)?;
     if !["Squeeze", "Unsqueeze"].contains(&step.operator(inner)) {
         return None;
@@ -86,7 +86,7 @@ pub(super) fn squeezes(step: &SimplifyStep) -> Option<Change> {
     let new: Vec<i64> = (0..).zip(&places).filter(|(_, place)| place.is_none()).map(|(at, _)| at).collect();
     let gone: Vec<i64> = (0..rank).filter(|axis| !places.contains(&Some(*axis))).map(|axis| axis as i64).collect();
     match (&new[..], &gone[..]) {
-        ([], []) => Some(Change::Value(source)),
+        ([], []) => Some(RuleChange::Value(source)),
         ([], axes) => with_axes(step, "Squeeze", (source, axes)),
         (axes, []) => with_axes(step, "Unsqueeze", (source, axes)),
         _ => None,
@@ -94,38 +94,38 @@ pub(super) fn squeezes(step: &SimplifyStep) -> Option<Change> {
 }
 
 /// A node with an operator, of a value and other axes.
-fn with_axes(step: &SimplifyStep, operator: &'static str, (source, axes): (NameId, &[i64])) -> Option<Change> {
+fn with_axes(step: &SimplifyStep, operator: &'static str, (source, axes): (NameId, &[i64])) -> Option<RuleChange> {
     let mut node = step.with_inputs(&[source]);
     if step.version >= AXES_AS_OPERAND {
         node.attributes.clear();
-        return Change::new(node, Some(operator), vec![(1, constant_of(axes))]);
+        return RuleChange::new(node, Some(operator), vec![(1, constant_of(axes))]);
     }
     let value = AttributeValue::Ints(axes.to_vec());
     node.attributes = vec![AttributeProto { value, ..step.attribute(step.node, "axes")?.clone() }];
-    Change::new(node, Some(operator), Vec::new())
+    RuleChange::new(node, Some(operator), Vec::new())
 }
 
 /// A node that only changes the shape, of what another one changed
-pub(super) fn reshapes(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn reshapes(step: &SimplifyStep) -> Option<RuleChange> {
     let inner = step.scope.producer(step.operand(0)?)?;
     if !RESHAPES.contains(&step.operator(inner)) || step.version < SHAPE_AS_OPERAND {
         return None;
     }
     let source = given(inner, 0)?;
     if step.same_shape(source, step.result()?) {
-        return Some(Change::Value(source));
+        return Some(RuleChange::Value(source));
     }
     let target = constant_of(&target_of(step, source)?);
     let mut node = step.with_inputs(&[source]);
     node.attributes.clear();
-    Change::new(node, Some("Reshape"), vec![(1, target)])
+    RuleChange::new(node, Some("Reshape"), vec![(1, target)])
 }
 
 /// The most operands of a `Concat` that is made of several.
 const MAX_JOINED: usize = 256;
 
 /// A `Concat` of what a `Concat` along the same axis joined for it alone
-pub(super) fn concats(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn concats(step: &SimplifyStep) -> Option<RuleChange> {
     let place = |node: &NodeProto| {
         let axis_of = step.int(node, "axis", 1)?;
         axis(axis_of, step.rank(given(node, 0)?)?)
@@ -140,12 +140,12 @@ pub(super) fn concats(step: &SimplifyStep) -> Option<Change> {
     }
     let mut inputs = step.node.inputs.to_vec();
     inputs.splice(at..=at, inner.inputs.iter().copied());
-    Change::node(step.with_inputs(&inputs))
+    RuleChange::node(step.with_inputs(&inputs))
 }
 
 /// `SequenceAt` of a sequence whose items are known
-pub(super) fn item(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn item(step: &SimplifyStep) -> Option<RuleChange> {
     let items = step.maker(step.operand(0)?, "SequenceConstruct")?;
     let at = axis(*step.integers(step.operand(1)?)?.first()?, items.inputs.len())?;
-    given(items, at).map(Change::Value)
+    given(items, at).map(RuleChange::Value)
 }

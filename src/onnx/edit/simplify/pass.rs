@@ -4,10 +4,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::extents::KnownExtents;
 use super::items::is_positive;
-use super::row::{Applies, Change, NewNode, RuleCounts, UsedRules};
-use super::scope::{ScopeStart, SimplifyScope, Source};
+use super::row::{Applies, NewNode, RuleChange};
+use super::scope::{NamedSource, ScopeStart, SimplifyScope};
 use super::step::SimplifyStep;
 use super::table::RULES;
+use super::targets::shape_source;
+use super::used::{RuleCounts, UsedRules};
 use crate::graph::names::NameId;
 use crate::onnx::infer::GraphTypes;
 use crate::onnx::inline::{Imports, each_graph_mut, each_node_mut, own_names};
@@ -49,7 +51,7 @@ impl RuleLookup {
 }
 
 /// What a graph or a function keeps.
-pub(super) struct Kept {
+pub(super) struct KeptEnds {
     /// The values whose names stay: outputs, and inputs of functions.
     fixed: FxHashSet<NameId>,
     pub(super) start: ScopeStart,
@@ -121,7 +123,7 @@ impl<'m> SimplifyPass<'m> {
         let fixed = graph.outputs.iter().filter_map(|output| output.name).collect();
         let own = own_names(graph);
         let is_own: FxHashSet<NameId> = if is_inner { own.iter().copied().collect() } else { FxHashSet::default() };
-        let mut kept = Kept { fixed, start: self.scope.open(&own, types), renamed: FxHashMap::default() };
+        let mut kept = KeptEnds { fixed, start: self.scope.open(&own, types), renamed: FxHashMap::default() };
         let extents = self.extents.open();
         let inputs: FxHashSet<NameId> = graph.inputs.iter().filter_map(|input| input.name).collect();
         for constant in std::mem::take(&mut graph.initializers) {
@@ -151,7 +153,7 @@ impl<'m> SimplifyPass<'m> {
         let extents = self.extents.open();
         let own: Vec<NameId> = function.nodes.iter().flat_map(|node| node.outputs.iter().copied()).collect();
         let fixed = function.inputs.iter().chain(&function.outputs).copied().collect();
-        let mut kept = Kept { fixed, start: self.scope.open(&own, types), renamed: FxHashMap::default() };
+        let mut kept = KeptEnds { fixed, start: self.scope.open(&own, types), renamed: FxHashMap::default() };
         self.nodes(std::mem::take(&mut function.nodes), types, &mut kept);
         (_, function.nodes) = self.scope.close(kept.start);
         rename(&mut function.nodes, &kept.renamed);
@@ -159,7 +161,7 @@ impl<'m> SimplifyPass<'m> {
         (self.imports, self.has_initializers) = (outside, true);
     }
 
-    fn nodes(&mut self, nodes: Vec<NodeProto>, types: Option<&'m GraphTypes>, kept: &mut Kept) {
+    fn nodes(&mut self, nodes: Vec<NodeProto>, types: Option<&'m GraphTypes>, kept: &mut KeptEnds) {
         for (i, mut node) in nodes.into_iter().enumerate() {
             for input in &mut node.inputs {
                 *input = self.scope.replacement(*input);
@@ -177,7 +179,7 @@ impl<'m> SimplifyPass<'m> {
     }
 
     /// Applies rules to a node until none fits, and adds what is left.
-    fn node(&mut self, mut node: NodeProto, kept: &mut Kept) {
+    fn node(&mut self, mut node: NodeProto, kept: &mut KeptEnds) {
         for _ in 0..MAX_CHANGES {
             if self.frozen > 0 {
                 break;
@@ -188,13 +190,13 @@ impl<'m> SimplifyPass<'m> {
             }
             let Some((rule, change)) = self.change(&node) else { break };
             match change {
-                Change::Value(value) => {
+                RuleChange::Value(value) => {
                     if self.stands_for(&mut node, value, rule, kept) {
                         return;
                     }
                     break;
                 }
-                Change::Node(new) => {
+                RuleChange::Node(new) => {
                     self.counts.count(rule, 1);
                     node = self.made(*new);
                 }
@@ -204,7 +206,7 @@ impl<'m> SimplifyPass<'m> {
     }
 
     /// What the first rule that fits makes of a node.
-    fn change(&self, node: &NodeProto) -> Option<(usize, Change)> {
+    fn change(&self, node: &NodeProto) -> Option<(usize, RuleChange)> {
         let (domain, operator) = self.names.operator(node);
         let rules = if domain.is_empty() { self.rules.of(operator) } else { &[] };
         if rules.is_empty() || node.outputs.first().is_none_or(|name| *name == NameId::ROOT) {
@@ -216,8 +218,8 @@ impl<'m> SimplifyPass<'m> {
             let change = rule(&step)?;
             let is_plain = |name: &NameId| node.inputs.contains(name) || self.scope.is_plain(*name);
             let accepted = match &change {
-                Change::Value(value) => is_plain(value) && self.scope.is_plain(*value) && *value != NameId::ROOT,
-                Change::Node(new) => new.node.inputs.iter().all(is_plain),
+                RuleChange::Value(value) => is_plain(value) && self.scope.is_plain(*value) && *value != NameId::ROOT,
+                RuleChange::Node(new) => new.node.inputs.iter().all(is_plain),
             };
             accepted.then_some((*index, change))
         })
@@ -231,7 +233,7 @@ impl<'m> SimplifyPass<'m> {
 
     /// Lets a value stand for the first result of a node. Returns whether the node is no longer needed; else it may hand the
     /// value on.
-    fn stands_for(&mut self, node: &mut NodeProto, value: NameId, rule: usize, kept: &mut Kept) -> bool {
+    fn stands_for(&mut self, node: &mut NodeProto, value: NameId, rule: usize, kept: &mut KeptEnds) -> bool {
         let Some(result) = node.outputs.first().copied() else { return false };
         if !self.is_fixed(result, kept) {
             self.counts.count(rule, 1);
@@ -255,14 +257,14 @@ impl<'m> SimplifyPass<'m> {
     }
 
     /// Whether a value keeps its name.
-    pub(super) fn is_fixed(&self, name: NameId, kept: &Kept) -> bool {
+    pub(super) fn is_fixed(&self, name: NameId, kept: &KeptEnds) -> bool {
         kept.fixed.contains(&name) || self.named.contains(&name)
     }
 
     /// Whether a value may get the name of an output instead of its own.
-    fn may_be_named(&self, value: NameId, output: NameId, kept: &Kept) -> bool {
+    fn may_be_named(&self, value: NameId, output: NameId, kept: &KeptEnds) -> bool {
         let is_here = match self.scope.source(value) {
-            Source::Node(at) => at as usize >= kept.start.nodes,
+            NamedSource::Node(at) => at as usize >= kept.start.nodes,
             _ => false,
         };
         let is_free = !self.is_fixed(value, kept) && !kept.renamed.contains_key(&value);
@@ -317,7 +319,7 @@ impl<'m> SimplifyPass<'m> {
     }
 
     /// Adds a node that stays: as an initializer if it is a constant, not at all if an earlier one has the same items.
-    fn add(&mut self, node: NodeProto, kept: &Kept) {
+    fn add(&mut self, node: NodeProto, kept: &KeptEnds) {
         let node = match self.initializer(node, kept) {
             Some(node) => node,
             None => return,
@@ -327,14 +329,16 @@ impl<'m> SimplifyPass<'m> {
             self.scope.replace(name, earlier);
             return;
         }
-        if self.step(&node).is_some_and(|step| is_positive(&step)) {
-            node.outputs.iter().for_each(|output| self.scope.note_positive(*output));
+        let noted = self.step(&node).map(|step| (is_positive(&step), step.result().zip(shape_source(&step))));
+        if let Some((is_positive, shaped)) = noted {
+            node.outputs.iter().filter(|_| is_positive).for_each(|output| self.scope.note_positive(*output));
+            shaped.into_iter().for_each(|(name, source)| self.scope.note_shape(name, source));
         }
         self.scope.add_node(node);
     }
 
     /// An earlier value with the items of the only result of a node.
-    fn earlier(&mut self, node: &NodeProto, kept: &Kept) -> Option<(NameId, NameId)> {
+    fn earlier(&mut self, node: &NodeProto, kept: &KeptEnds) -> Option<(NameId, NameId)> {
         let [name] = node.outputs[..] else { return None };
         if self.frozen > 0 || !self.rules.used.uses(super::table::EXTENTS) || !self.scope.is_plain(name) {
             return None;
@@ -344,7 +348,7 @@ impl<'m> SimplifyPass<'m> {
     }
 
     /// Makes an initializer of a constant, if it is one and not an output; else the node.
-    fn initializer(&mut self, node: NodeProto, kept: &Kept) -> Option<NodeProto> {
+    fn initializer(&mut self, node: NodeProto, kept: &KeptEnds) -> Option<NodeProto> {
         let is_wanted = self.has_initializers && self.frozen == 0 && self.rules.used.uses(super::table::CONSTANTS);
         let is_named = |name: &NameId| *name != NameId::ROOT && !self.is_fixed(*name, kept);
         let name = node.outputs.first().copied().filter(|name| is_wanted && is_named(name));

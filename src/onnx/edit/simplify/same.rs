@@ -10,19 +10,19 @@ use crate::room::with_stack;
 
 /// Whether two graphs without inputs have the same outputs: the same nodes in the same order, up to the names of values.
 pub(super) fn same_graphs(a: &GraphProto, b: &GraphProto) -> bool {
-    Comparison::default().graphs(a, b)
+    GraphComparison::default().graphs(a, b)
 }
 
 /// Two graphs that are compared.
 #[derive(Default)]
-struct Comparison {
+struct GraphComparison {
     /// The values of the second graph, by those of the first one.
     other: FxHashMap<NameId, NameId>,
     /// The values that the second graph has of its own.
     own: FxHashMap<NameId, NameId>,
 }
 
-impl Comparison {
+impl GraphComparison {
     fn graphs(&mut self, a: &GraphProto, b: &GraphProto) -> bool {
         let plain = [a, b].iter().all(|graph| graph.rest.is_none() && !graph.cannot_run);
         let alike = a.nodes.len() == b.nodes.len()

@@ -17,7 +17,7 @@ const MAX_LEVELS: usize = 64;
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) enum Source {
+pub(super) enum NamedSource {
     /// It is an input, or it is not visible.
     #[default]
     Open,
@@ -27,13 +27,13 @@ pub(super) enum Source {
     Node(u32),
 }
 
-impl Source {
+impl NamedSource {
     /// Whether it is in a graph.
     fn is_since(self, start: ScopeStart) -> bool {
         match self {
-            Source::Open => false,
-            Source::Constant(at) => at as usize >= start.constants,
-            Source::Node(at) => at as usize >= start.nodes,
+            NamedSource::Open => false,
+            NamedSource::Constant(at) => at as usize >= start.constants,
+            NamedSource::Node(at) => at as usize >= start.nodes,
         }
     }
 }
@@ -41,11 +41,11 @@ impl Source {
 /// The values of the open graphs.
 pub(super) struct SimplifyScope<'m> {
     /// Where each value comes from, by the number of its name.
-    sources: Vec<Source>,
+    sources: Vec<NamedSource>,
     /// The initializers of the open graphs, those of the outermost graph first.
     pub(super) constants: Vec<TensorProto>,
     /// What is known of the items of constants, for those that were asked for.
-    items: RefCell<FxHashMap<Source, ConstantItems>>,
+    items: RefCell<FxHashMap<NamedSource, ConstantItems>>,
     /// The nodes of the open graphs that are left so far.
     pub(super) nodes: Vec<NodeProto>,
     /// The values that others stand for.
@@ -58,10 +58,12 @@ pub(super) struct SimplifyScope<'m> {
     around: Vec<Option<&'m GraphTypes>>,
     /// The values of whose floats none is a negative zero.
     positive: FxHashSet<NameId>,
+    /// The values that have the shape of another one, from which operators compute them item by item.
+    shaped: FxHashMap<NameId, NameId>,
 }
 
 enum Undo {
-    Source(NameId, Source),
+    Source(NameId, NamedSource),
     Replaced(NameId, Option<NameId>),
 }
 
@@ -76,7 +78,7 @@ pub(super) struct ScopeStart {
 impl<'m> SimplifyScope<'m> {
     pub(super) fn new(names: usize, hidden: FxHashSet<NameId>) -> Self {
         SimplifyScope {
-            sources: vec![Source::Open; names],
+            sources: vec![NamedSource::Open; names],
             constants: Vec::new(),
             items: RefCell::default(),
             nodes: Vec::new(),
@@ -85,6 +87,7 @@ impl<'m> SimplifyScope<'m> {
             hidden,
             around: Vec::new(),
             positive: FxHashSet::default(),
+            shaped: FxHashMap::default(),
         }
     }
 
@@ -94,8 +97,9 @@ impl<'m> SimplifyScope<'m> {
         for name in own {
             let before = self.replaced.remove(name);
             self.undo.push(Undo::Replaced(*name, before));
-            self.set(*name, Source::Open);
+            self.set(*name, NamedSource::Open);
             self.positive.remove(name);
+            self.shaped.remove(name);
         }
         self.around.push(types);
         start
@@ -119,14 +123,14 @@ impl<'m> SimplifyScope<'m> {
         (constants, self.nodes.split_off(start.nodes))
     }
 
-    fn place(&mut self, name: NameId) -> &mut Source {
+    fn place(&mut self, name: NameId) -> &mut NamedSource {
         if self.sources.len() <= name.index() {
-            self.sources.resize(name.index() + 1, Source::Open);
+            self.sources.resize(name.index() + 1, NamedSource::Open);
         }
         &mut self.sources[name.index()]
     }
 
-    fn set(&mut self, name: NameId, source: Source) {
+    fn set(&mut self, name: NameId, source: NamedSource) {
         if name != NameId::ROOT {
             let before = std::mem::replace(self.place(name), source);
             self.undo.push(Undo::Source(name, before));
@@ -136,27 +140,27 @@ impl<'m> SimplifyScope<'m> {
     /// Adds an initializer to the innermost graph; one that is no constant is not looked at.
     pub(super) fn add_constant(&mut self, constant: TensorProto, is_known: bool) {
         if let Some(name) = constant.name.filter(|_| is_known) {
-            self.set(name, Source::Constant(self.constants.len() as u32));
+            self.set(name, NamedSource::Constant(self.constants.len() as u32));
         }
         self.constants.push(constant);
     }
 
     /// Adds a node to the innermost graph.
     pub(super) fn add_node(&mut self, node: NodeProto) {
-        let source = Source::Node(self.nodes.len() as u32);
+        let source = NamedSource::Node(self.nodes.len() as u32);
         node.outputs.iter().for_each(|output| self.set(*output, source));
         self.nodes.push(node);
     }
 
     /// Where a value comes from.
-    pub(super) fn source(&self, name: NameId) -> Source {
+    pub(super) fn source(&self, name: NameId) -> NamedSource {
         self.sources.get(name.index()).copied().unwrap_or_default()
     }
 
     /// The node that a value comes from.
     pub(super) fn producer(&self, name: NameId) -> Option<&NodeProto> {
         match self.source(name) {
-            Source::Node(at) => self.nodes.get(at as usize),
+            NamedSource::Node(at) => self.nodes.get(at as usize),
             _ => None,
         }
     }
@@ -164,8 +168,8 @@ impl<'m> SimplifyScope<'m> {
     /// The constant that a value is: an initializer, or the value of a node `Constant`.
     pub(super) fn constant(&self, name: NameId) -> Option<&TensorProto> {
         match self.source(name) {
-            Source::Constant(at) => self.constants.get(at as usize),
-            Source::Node(at) => {
+            NamedSource::Constant(at) => self.constants.get(at as usize),
+            NamedSource::Node(at) => {
                 let [attribute] = &self.nodes.get(at as usize).filter(|node| node.inputs.is_empty())?.attributes[..]
                 else {
                     return None;
@@ -175,7 +179,7 @@ impl<'m> SimplifyScope<'m> {
                     _ => None,
                 }
             }
-            Source::Open => None,
+            NamedSource::Open => None,
         }
     }
 
@@ -224,6 +228,18 @@ impl<'m> SimplifyScope<'m> {
     /// Whether no float of a value is a negative zero.
     pub(super) fn is_positive(&self, name: NameId) -> bool {
         self.positive.contains(&name)
+    }
+}
+
+impl SimplifyScope<'_> {
+    /// Notes that a value has the shape of another one.
+    pub(super) fn note_shape(&mut self, name: NameId, source: NameId) {
+        self.shaped.insert(name, source);
+    }
+
+    /// The first value with the shape of a value, behind all that operators compute item by item.
+    pub(super) fn shape_source(&self, name: NameId) -> Option<NameId> {
+        self.shaped.get(&name).copied()
     }
 }
 

@@ -18,7 +18,7 @@ use crate::onnx::types::{AttributeType, ElementType};
 const MAX_LISTED: i64 = 1024;
 
 /// The extents of a tensor.
-pub(super) type Extents = SmallVec<[Dim; 6]>;
+pub(super) type StepExtents = SmallVec<[Dim; 6]>;
 
 /// A node that may be simplified.
 pub(super) struct SimplifyStep<'s, 'm> {
@@ -77,7 +77,7 @@ impl<'s> SimplifyStep<'s, '_> {
     }
 
     /// The extents of a value.
-    pub(super) fn shape(&self, name: NameId) -> Option<Extents> {
+    pub(super) fn shape(&self, name: NameId) -> Option<StepExtents> {
         match self.scope.constant(name) {
             Some(constant) => Some(constant.dims.iter().map(|extent| Dim::Int(*extent)).collect()),
             None => Some(self.scope.facts(name)?.shape.as_ref()?.iter().cloned().collect()),
@@ -98,7 +98,7 @@ impl<'s> SimplifyStep<'s, '_> {
     }
 
     /// The items of a value of integers; each may be unknown.
-    pub(super) fn items(&self, name: NameId) -> Option<Extents> {
+    pub(super) fn items(&self, name: NameId) -> Option<StepExtents> {
         match self.scope.constant(name) {
             Some(constant) if constant.dims.iter().any(|extent| *extent > MAX_LISTED) => None,
             Some(constant) => Some(integers(constant)?.into_iter().map(Dim::Int).collect()),

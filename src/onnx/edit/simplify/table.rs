@@ -211,6 +211,16 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Node(unchanged::same_shape),
     ),
     rule(
+        ("squeezes", &["Squeeze", "Unsqueeze"]),
+        [
+            "`Squeeze` and `Unsqueeze` in a row",
+            "the axes are known, and one node says both, or none is needed",
+            "one `Squeeze` or `Unsqueeze`, or x",
+            "items keep their order",
+        ],
+        Node(moves::squeezes),
+    ),
+    rule(
         ("reshapes", &["Flatten", "Reshape", "Squeeze", "Unsqueeze"]),
         [
             "`Reshape(Reshape(x))`, also of `Flatten`, `Squeeze`, `Unsqueeze`",
@@ -279,16 +289,6 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         ("split", &["Split"]),
         ["`Split(x)`", "into one part with the shape of x", X, "the part is the whole"],
         Node(unchanged::split),
-    ),
-    rule(
-        ("squeezes", &["Squeeze", "Unsqueeze"]),
-        [
-            "`Squeeze` and `Unsqueeze` in a row",
-            "the axes are known, and one node says both, or none is needed",
-            "one `Squeeze` or `Unsqueeze`, or x",
-            "items keep their order",
-        ],
-        Node(moves::squeezes),
     ),
     rule(
         ("squeeze", &["Squeeze"]),

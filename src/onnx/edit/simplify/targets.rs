@@ -1,8 +1,8 @@
 //! Shapes and ends that are computed when a model runs, as constants.
 
 use super::moves::SHAPE_AS_OPERAND;
-use super::row::Change;
-use super::step::{Extents, SimplifyStep, constant_of};
+use super::row::RuleChange;
+use super::step::{SimplifyStep, StepExtents, constant_of};
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::onnx::model::NodeProto;
@@ -45,13 +45,13 @@ fn is_constant(step: &SimplifyStep, at: usize) -> bool {
 }
 
 /// The node with constants as some operands.
-fn with_constants(step: &SimplifyStep, constants: Vec<(usize, Vec<i64>)>) -> Option<Change> {
+fn with_constants(step: &SimplifyStep, constants: Vec<(usize, Vec<i64>)>) -> Option<RuleChange> {
     let constants: Vec<_> = constants.into_iter().map(|(at, items)| (at, constant_of(&items))).collect();
-    Change::new(step.node.clone(), None, constants)
+    RuleChange::new(step.node.clone(), None, constants)
 }
 
 /// `Reshape` to a shape that is computed
-pub(super) fn reshape(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn reshape(step: &SimplifyStep) -> Option<RuleChange> {
     if step.version < SHAPE_AS_OPERAND || is_constant(step, 1) {
         return None;
     }
@@ -64,11 +64,11 @@ pub(super) fn reshape(step: &SimplifyStep) -> Option<Change> {
         let is = |name| step.names.texts.text(name) == "allowzero";
         node.attributes.retain(|attribute| !attribute.name.is_some_and(is));
     }
-    Change::new(node, None, vec![(1, constant_of(&target))])
+    RuleChange::new(node, None, vec![(1, constant_of(&target))])
 }
 
 /// `Expand` to a shape that is computed
-pub(super) fn expand(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn expand(step: &SimplifyStep) -> Option<RuleChange> {
     if is_constant(step, 1) {
         return None;
     }
@@ -84,7 +84,7 @@ pub(super) fn expand(step: &SimplifyStep) -> Option<Change> {
 }
 
 /// `Slice` up to an extent that is computed
-pub(super) fn slice(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn slice(step: &SimplifyStep) -> Option<RuleChange> {
     if step.version < 10 || is_constant(step, 2) || step.element(step.operand(2)?)? != crate::graph::Element::Int64 {
         return None;
     }
@@ -109,19 +109,27 @@ pub(super) fn slice(step: &SimplifyStep) -> Option<Change> {
 }
 
 /// Whether an end is at least the extent of an axis.
-fn is_whole(shape: &Extents, axis: i64, end: &Dim) -> Option<bool> {
+fn is_whole(shape: &StepExtents, axis: i64, end: &Dim) -> Option<bool> {
     let extent = shape.get(crate::onnx::infer::rules::axes::axis(axis, shape.len())?)?;
     let holds = extent != &Dim::Unknown && (extent == end || end.clone().minus(extent.clone()).is_at_least(0));
     Some(holds)
 }
 
-/// `Shape` of a value whose items another operator computes one by one, in its place
-pub(super) fn shape(step: &SimplifyStep) -> Option<Change> {
-    const UNARY: &[&str] = &["Cast", "Identity", "Relu", "Sigmoid", "Tanh", "Neg", "Exp", "Log", "Sqrt", "Abs", "Not"];
-    let operand = step.operand(0)?;
-    let inner = step.scope.producer(operand).filter(|node| UNARY.contains(&step.operator(node)))?;
-    let source = super::step::given(inner, 0)?;
+/// The operators that compute each item of one operand.
+const UNARY: &[&str] = &["Cast", "Identity", "Relu", "Sigmoid", "Tanh", "Neg", "Exp", "Log", "Sqrt", "Abs", "Not"];
+
+/// The value whose shape the result of a node has, if the node computes items one by one. It is that of its operand, so that
+/// a chain of nodes takes one step and not one for each.
+pub(super) fn shape_source(step: &SimplifyStep) -> Option<NameId> {
+    let source = step.operand(0).filter(|_| UNARY.contains(&step.operator(step.node)))?;
+    let first = step.scope.shape_source(source).unwrap_or(source);
+    (step.scope.is_plain(first) && step.same_shape(source, step.result()?)).then_some(first)
+}
+
+/// `Shape` of a value whose items other operators compute one by one, in their place
+pub(super) fn shape(step: &SimplifyStep) -> Option<RuleChange> {
+    let source = step.scope.shape_source(step.operand(0)?)?;
     let mut inputs = step.node.inputs.clone();
     *inputs.first_mut()? = source;
-    step.same_shape(source, operand).then(|| Change::node(NodeProto { inputs, ..step.node.clone() })).flatten()
+    RuleChange::node(NodeProto { inputs, ..step.node.clone() })
 }

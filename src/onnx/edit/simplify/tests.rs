@@ -302,15 +302,15 @@ fn folding_is_a_part_of_simplifying() {
 /// The nodes of a case in the body of a loop of two trips, which collects the result.
 fn in_loop((_, inputs, named, body): (&str, &str, &str, &str)) -> Option<Document> {
     let (output, constants) = named.split_once(" <").unwrap_or((named, ""));
-    let (ty, _) = output.split_once(' ').filter(|(_, name)| *name == "y")?;
+    let (ty, _) = output.rsplit_once(' ').filter(|(_, name)| *name == "y")?;
     let collected = match ty.split_once('[') {
         Some((element, extents)) => format!("{element}[K, {extents}"),
         None => return None,
     };
     let constants = if constants.is_empty() { ">" } else { &format!(", {constants}") };
-    let text = format!("{collected} r <int64 trips = {{2}}{constants}");
+    let text = format!("{collected} r <int64 trips = {{2}}, bool on = {{1}}{constants}");
     let nodes = format!(
-        "r = Loop (trips, ) <body = inner (int64 it, bool ci) => (bool co, {output}) {{ co = Identity (ci) {body} }}>"
+        "r = Loop (trips, on) <body = inner (int64 trip, bool goes) => (bool going, {output}) {{ going = Identity (goes) {body} }}>"
     );
     Some(document(inputs, &text, &nodes))
 }

@@ -1,6 +1,6 @@
 //! Nodes that hand on their first operand as it is.
 
-use super::row::Change;
+use super::row::RuleChange;
 use super::step::{SimplifyStep, given};
 use crate::graph::Element;
 use crate::graph::dims::Dim;
@@ -11,22 +11,22 @@ const DROPOUT_WITH_MODE: i64 = 12;
 const DROPOUT_OUTSIDE: i64 = 7;
 
 /// The first operand.
-fn first(step: &SimplifyStep) -> Option<Change> {
-    step.operand(0).map(Change::Value)
+fn first(step: &SimplifyStep) -> Option<RuleChange> {
+    step.operand(0).map(RuleChange::Value)
 }
 
 /// The first operand, if the result has its shape for all inputs.
-fn first_if_same_shape(step: &SimplifyStep) -> Option<Change> {
+fn first_if_same_shape(step: &SimplifyStep) -> Option<RuleChange> {
     step.same_shape(step.operand(0)?, step.result()?).then(|| first(step)).flatten()
 }
 
 /// `Identity`
-pub(super) fn identity(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn identity(step: &SimplifyStep) -> Option<RuleChange> {
     first(step)
 }
 
 /// `Dropout`
-pub(super) fn dropout(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn dropout(step: &SimplifyStep) -> Option<RuleChange> {
     let is_outside = match step.version {
         DROPOUT_WITH_MODE.. => match step.operand(2) {
             Some(_) => !step.uniform(2)?.truth()?,
@@ -39,12 +39,12 @@ pub(super) fn dropout(step: &SimplifyStep) -> Option<Change> {
 }
 
 /// Operators whose result has all items of the first operand in their order.
-pub(super) fn same_shape(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn same_shape(step: &SimplifyStep) -> Option<RuleChange> {
     first_if_same_shape(step)
 }
 
 /// `Slice` with steps of 1
-pub(super) fn slice(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn slice(step: &SimplifyStep) -> Option<RuleChange> {
     let forward = match step.operand(4) {
         Some(steps) => step.integers(steps)?.iter().all(|step| *step == 1),
         None => true,
@@ -53,7 +53,7 @@ pub(super) fn slice(step: &SimplifyStep) -> Option<Change> {
 }
 
 /// `Pad` by nothing
-pub(super) fn pad(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn pad(step: &SimplifyStep) -> Option<RuleChange> {
     let name = if step.version < 2 { "paddings" } else { "pads" };
     let is_none = match step.version {
         11.. => step.integers(step.operand(1)?)?.iter().all(|pad| *pad == 0),
@@ -63,7 +63,7 @@ pub(super) fn pad(step: &SimplifyStep) -> Option<Change> {
 }
 
 /// `Transpose` that keeps the order of the axes with more than one place
-pub(super) fn transpose(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn transpose(step: &SimplifyStep) -> Option<RuleChange> {
     let order = super::moves::order(step, step.node)?;
     if order.is_sorted() {
         return first(step);
@@ -75,7 +75,7 @@ pub(super) fn transpose(step: &SimplifyStep) -> Option<Change> {
 }
 
 /// `Concat` without the operands that have nothing along its axis
-pub(super) fn concat(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn concat(step: &SimplifyStep) -> Option<RuleChange> {
     let axis = step.int(step.node, "axis", 1)?;
     let is_empty = |at: usize| {
         let shape = step.shape(step.operand(at)?)?;
@@ -89,33 +89,33 @@ pub(super) fn concat(step: &SimplifyStep) -> Option<Change> {
     match kept[..] {
         [] => None,
         _ if kept.len() == step.node.inputs.len() => None,
-        _ => Change::node(step.with_inputs(&kept)),
+        _ => RuleChange::node(step.with_inputs(&kept)),
     }
 }
 
 /// `Split` into one part
-pub(super) fn split(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn split(step: &SimplifyStep) -> Option<RuleChange> {
     (step.node.outputs.len() == 1).then(|| first_if_same_shape(step)).flatten()
 }
 
 /// Operators of any number of operands, with one.
-pub(super) fn single(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn single(step: &SimplifyStep) -> Option<RuleChange> {
     (step.node.inputs.len() == 1).then(|| first(step)).flatten()
 }
 
 /// `Clip` without bounds
-pub(super) fn clip(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn clip(step: &SimplifyStep) -> Option<RuleChange> {
     let is_open = step.version >= 11 && step.operand(1).is_none() && step.operand(2).is_none();
     is_open.then(|| first(step)).flatten()
 }
 
 /// `DepthToSpace` and `SpaceToDepth` with blocks of one place
-pub(super) fn blocks(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn blocks(step: &SimplifyStep) -> Option<RuleChange> {
     (step.int(step.node, "blocksize", 0)? == 1).then(|| first(step)).flatten()
 }
 
 /// Reductions of nothing
-pub(super) fn reduce(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn reduce(step: &SimplifyStep) -> Option<RuleChange> {
     let keeps_all = step.int(step.node, "noop_with_empty_axes", 0)? == 1;
     let has_none = match step.operand(1) {
         Some(axes) => step.integers(axes)?.is_empty(),
@@ -125,10 +125,10 @@ pub(super) fn reduce(step: &SimplifyStep) -> Option<Change> {
 }
 
 /// `Cast` and `CastLike` to the type that the operand has
-pub(super) fn cast(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn cast(step: &SimplifyStep) -> Option<RuleChange> {
     let operand = step.operand(0)?;
     let element = step.element(operand)?;
-    (element == cast_to(step, step.node)?).then_some(Change::Value(operand))
+    (element == cast_to(step, step.node)?).then_some(RuleChange::Value(operand))
 }
 
 /// The type to which a node casts.
@@ -141,7 +141,7 @@ fn cast_to(step: &SimplifyStep, node: &NodeProto) -> Option<Element> {
 }
 
 /// A cast of what another one cast without a loss
-pub(super) fn casts(step: &SimplifyStep) -> Option<Change> {
+pub(super) fn casts(step: &SimplifyStep) -> Option<RuleChange> {
     let inner = step.scope.producer(step.operand(0)?).filter(|node| cast_to(step, node).is_some())?;
     let source = given(inner, 0)?;
     let (from, by, to) = (step.element(source)?, cast_to(step, inner)?, cast_to(step, step.node)?);
@@ -150,7 +150,7 @@ pub(super) fn casts(step: &SimplifyStep) -> Option<Change> {
     }
     let mut inputs = step.node.inputs.clone();
     *inputs.first_mut()? = source;
-    Change::node(NodeProto { inputs, ..step.node.clone() })
+    RuleChange::node(NodeProto { inputs, ..step.node.clone() })
 }
 
 /// Whether each number of one type, `Bool` included, is one of another type.
