@@ -99,7 +99,7 @@ fn decided(
     }
     let mut counts = RuleCounts::default();
     if let Some(rules) = rules {
-        counts = simplified(model, (file, places), (&mut run, rules), &bounded)?;
+        counts = simplified(model, (file, places), &mut run, rules, &bounded)?;
     }
     let last = options.clone().with(|options| options.internal.is_folded = true);
     found.extend(expand_control(model, file, places, &last)?.0);
@@ -111,7 +111,8 @@ fn decided(
 fn simplified(
     model: &mut ModelProto,
     places: (FileId, &Places),
-    (run, rules): (&mut FoldRun, UsedRules),
+    run: &mut FoldRun,
+    rules: UsedRules,
     options: &Options,
 ) -> Result<RuleCounts, Diagnostics> {
     let mut counts = RuleCounts::default();
