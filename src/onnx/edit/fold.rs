@@ -77,7 +77,7 @@ pub(super) fn constants(model: &mut ModelProto, run: &mut FoldRun, options: &Opt
     contradictions::mark(graph, &types.main);
     let imports = Imports::new(names, opsets);
     let uses = counted_uses(&graph.nodes, names.values.len());
-    let known = vec![Known::Nothing; names.values.len()];
+    let known = vec![FoldValue::Nothing; names.values.len()];
     let (constants, undo) = (Vec::new(), Vec::new());
     let keeps_quantized = !options.internal.translates;
     let computed = false;
@@ -136,7 +136,7 @@ fn counted_uses(nodes: &[NodeProto], names: usize) -> Vec<u32> {
 
 /// What is known of a value.
 #[derive(Clone, Debug)]
-enum Known {
+enum FoldValue {
     Nothing,
     /// It is a constant that was not read yet, with this index among those of the open graphs.
     Stored(u32),
@@ -150,9 +150,9 @@ struct Folding<'m, 'r> {
     /// The initializers of the open graphs, and the results of nodes that stay, those of the outermost graph first.
     constants: Vec<TensorProto>,
     /// What is known of each visible value, by the number of its name.
-    known: Vec<Known>,
+    known: Vec<FoldValue>,
     /// What was known of the names of open graphs before.
-    undo: Vec<(NameId, Known)>,
+    undo: Vec<(NameId, FoldValue)>,
     /// How often nodes use each value, by the number of its name.
     uses: Vec<u32>,
     /// The values that training changes.
@@ -176,7 +176,7 @@ impl<'m> Folding<'m, '_> {
         }
         let mark = self.undo.len();
         for name in own_names(graph) {
-            let before = self.set(name, Known::Nothing);
+            let before = self.set(name, FoldValue::Nothing);
             self.undo.push((name, before));
         }
         self.around.push(types);
@@ -190,14 +190,14 @@ impl<'m> Folding<'m, '_> {
     }
 
     /// Notes what is known of a value. Returns what was known before.
-    fn set(&mut self, name: NameId, known: Known) -> Known {
+    fn set(&mut self, name: NameId, known: FoldValue) -> FoldValue {
         let place = self.known.get_mut(name.index());
-        place.map_or(Known::Nothing, |place| std::mem::replace(place, known))
+        place.map_or(FoldValue::Nothing, |place| std::mem::replace(place, known))
     }
 
     /// Adds an initializer to the innermost open graph, whose value is visible from now on.
     fn store(&mut self, name: NameId, constant: TensorProto) {
-        self.set(name, Known::Stored(self.constants.len() as u32));
+        self.set(name, FoldValue::Stored(self.constants.len() as u32));
         self.growth.stored(name, &constant);
         self.constants.push(constant);
     }
@@ -276,14 +276,14 @@ impl<'m> Folding<'m, '_> {
     /// The value of a constant, if it is visible and not large.
     fn value(&mut self, name: NameId) -> Option<Arc<Tensor>> {
         let stored = match self.known.get(name.index())? {
-            Known::Nothing => return None,
-            Known::Read(value) => return Some(Arc::clone(value)),
-            Known::Stored(index) => self.constants.get(*index as usize)?,
+            FoldValue::Nothing => return None,
+            FoldValue::Read(value) => return Some(Arc::clone(value)),
+            FoldValue::Stored(index) => self.constants.get(*index as usize)?,
         };
         let count = stored.dims.iter().try_fold(1usize, |all, extent| all.checked_mul(usize::try_from(*extent).ok()?));
         let value = count.filter(|count| *count <= LARGE).and_then(|_| self.read(stored));
         let value = value.map(Arc::new);
-        self.set(name, value.clone().map_or(Known::Nothing, Known::Read));
+        self.set(name, value.clone().map_or(FoldValue::Nothing, FoldValue::Read));
         value
     }
 
@@ -343,7 +343,7 @@ impl<'m> Folding<'m, '_> {
     fn keep(&mut self, place: usize, node: &NodeProto, results: Vec<Option<Arc<Tensor>>>) -> KeptNode {
         let results = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);
         let results: Vec<_> = results.filter_map(|(name, tensor)| Some((*name, tensor?))).collect();
-        results.iter().for_each(|(name, tensor)| _ = self.set(*name, Known::Read(Arc::clone(tensor))));
+        results.iter().for_each(|(name, tensor)| _ = self.set(*name, FoldValue::Read(Arc::clone(tensor))));
         let kept = KeptNode { place, node: node.clone(), results };
         if let Some(first) = node.outputs.first().filter(|_| self.is_outermost()) {
             self.run.kept.entry(*first).or_insert_with(|| kept.clone());
@@ -393,7 +393,7 @@ impl<'m> Folding<'m, '_> {
                 graph.nodes.push(constant);
             }
             self.growth.computed(name, &tensor);
-            self.set(name, Known::Read(tensor));
+            self.set(name, FoldValue::Read(tensor));
         }
         if is_constant {
             graph.nodes.push(node);
@@ -414,20 +414,20 @@ impl<'m> Folding<'m, '_> {
             if kept {
                 self.constants.push(tensor_proto(&tensor, Some(name)));
             }
-            self.set(name, Known::Read(tensor));
+            self.set(name, FoldValue::Read(tensor));
         }
     }
 
     /// Whether the results of a node were computed before it is visited.
     fn is_noted(&self, node: &NodeProto) -> bool {
-        let is_known = |name: &NameId| !matches!(self.known.get(name.index()), None | Some(Known::Nothing));
+        let is_known = |name: &NameId| !matches!(self.known.get(name.index()), None | Some(FoldValue::Nothing));
         let mut named = node.outputs.iter().filter(|name| **name != NameId::ROOT).peekable();
         named.peek().is_some() && named.all(is_known)
     }
 
     /// The only item of a result that was computed before.
     fn noted_scalar(&mut self, name: NameId) -> Option<Scalar> {
-        let Known::Stored(index) = self.known.get(name.index())? else { return None };
+        let FoldValue::Stored(index) = self.known.get(name.index())? else { return None };
         if self.constants.get(*index as usize)?.dims.iter().any(|extent| *extent != 1) {
             return None;
         }

@@ -17,6 +17,10 @@ use crate::source::{FileId, Location, Span};
 /// The number of rounds after which folding ends: each one resolves a condition that the result of another one decides.
 const ROUNDS: usize = 100;
 
+/// The number of passes of rules after which simplifying ends: each one may remove what only the last one left unused, and
+/// a chain of such nodes must not take time that is out of proportion to the model.
+const PASSES: usize = 24;
+
 /// Expands a model, given its functions, and computes what is known, and removes what is no longer needed. Returns warnings,
 /// and the memory of constants.
 ///
@@ -95,7 +99,7 @@ fn decided(
     }
     let mut counts = RuleCounts::default();
     if let Some(rules) = rules {
-        counts = simplified(model, (file, places), (&mut run, rules), &bounded)?;
+        counts = simplified(model, (file, places), &mut run, rules, &bounded)?;
     }
     let last = options.clone().with(|options| options.internal.is_folded = true);
     found.extend(expand_control(model, file, places, &last)?.0);
@@ -107,11 +111,12 @@ fn decided(
 fn simplified(
     model: &mut ModelProto,
     places: (FileId, &Places),
-    (run, rules): (&mut FoldRun, UsedRules),
+    run: &mut FoldRun,
+    rules: UsedRules,
     options: &Options,
 ) -> Result<RuleCounts, Diagnostics> {
     let mut counts = RuleCounts::default();
-    for _ in 0..ROUNDS {
+    for _ in 0..PASSES {
         let nodes = Held::of(memory(model));
         let round = super::simplify::simplify(model, rules, options);
         drop(nodes);

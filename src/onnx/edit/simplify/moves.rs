@@ -87,14 +87,14 @@ pub(super) fn squeezes(step: &SimplifyStep) -> Option<RuleChange> {
     let gone: Vec<i64> = (0..rank).filter(|axis| !places.contains(&Some(*axis))).map(|axis| axis as i64).collect();
     match (&new[..], &gone[..]) {
         ([], []) => Some(RuleChange::Value(source)),
-        ([], axes) => with_axes(step, "Squeeze", (source, axes)),
-        (axes, []) => with_axes(step, "Unsqueeze", (source, axes)),
+        ([], axes) => with_axes(step, "Squeeze", source, axes),
+        (axes, []) => with_axes(step, "Unsqueeze", source, axes),
         _ => None,
     }
 }
 
 /// A node with an operator, of a value and other axes.
-fn with_axes(step: &SimplifyStep, operator: &'static str, (source, axes): (NameId, &[i64])) -> Option<RuleChange> {
+fn with_axes(step: &SimplifyStep, operator: &'static str, source: NameId, axes: &[i64]) -> Option<RuleChange> {
     let mut node = step.with_inputs(&[source]);
     if step.version >= AXES_AS_OPERAND {
         node.attributes.clear();

@@ -169,7 +169,7 @@ fn is_defined(from: Element, to: Element) -> bool {
 }
 
 /// The numbers of a type.
-struct Numbers {
+struct CastNumbers {
     /// The bits between the first and the last one that are set.
     digits: i32,
     /// The power of two of the last bit, of the smallest number.
@@ -180,14 +180,14 @@ struct Numbers {
 }
 
 /// The numbers of the types whose casts are the same everywhere.
-fn range(element: Element) -> Option<Numbers> {
-    let whole = |bits: i32, is_signed: bool| Numbers {
+fn range(element: Element) -> Option<CastNumbers> {
+    let whole = |bits: i32, is_signed: bool| CastNumbers {
         digits: bits - i32::from(is_signed),
         least_power: 0,
         largest_power: bits - i32::from(is_signed),
         is_signed,
     };
-    let float = |digits: i32, least_power: i32, largest_power: i32| Numbers {
+    let float = |digits: i32, least_power: i32, largest_power: i32| CastNumbers {
         digits,
         least_power,
         largest_power,
