@@ -101,13 +101,13 @@ fn draw(
     for line in diagnostic.help.iter().flat_map(|help| help.lines()) {
         report = report.with_help(clean(line));
     }
-    report.finish().write(Windows(texts), &mut *out)
+    report.finish().write(Excerpts(texts), &mut *out)
 }
 
 /// The texts of the windows, as a cache for ariadne.
-struct Windows(Vec<Source<String>>);
+struct Excerpts(Vec<Source<String>>);
 
-impl ariadne::Cache<usize> for Windows {
+impl ariadne::Cache<usize> for Excerpts {
     type Storage = String;
 
     fn fetch(&mut self, id: &usize) -> Result<&Source<String>, impl std::fmt::Debug> {
