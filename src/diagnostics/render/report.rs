@@ -101,13 +101,13 @@ fn draw(
     for line in diagnostic.help.iter().flat_map(|help| help.lines()) {
         report = report.with_help(clean(line));
     }
-    report.finish().write(Excerpts(texts), &mut *out)
+    report.finish().write(ReportTexts(texts), &mut *out)
 }
 
 /// The texts of the windows, as a cache for ariadne.
-struct Excerpts(Vec<Source<String>>);
+struct ReportTexts(Vec<Source<String>>);
 
-impl ariadne::Cache<usize> for Excerpts {
+impl ariadne::Cache<usize> for ReportTexts {
     type Storage = String;
 
     fn fetch(&mut self, id: &usize) -> Result<&Source<String>, impl std::fmt::Debug> {
