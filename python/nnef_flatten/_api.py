@@ -204,7 +204,8 @@ def simplify(x: Untyped | Model | onnx.ModelProto, **options: Unpack[Flattening]
     >>> [operation.name for operation in nnef_flatten.simplify(text)]
     ['Exp']
     """
-    result = flatten(x, **{"simplify": True, **options})
+    options.setdefault("simplify", True)
+    result = flatten(x, **options)
     if not isinstance(result, Model):
         raise ValueError("simplify is for models of ONNX")
     return result
