@@ -167,11 +167,10 @@ def keywords(verb: str, options: Mapping[str, Any], known: Sequence[str]) -> _na
     """
     words = [verb] if verb else []
     bound: list[tuple[str, bytes]] = []
-    for name, value in options.items():
+    for name, given in options.items():
         if name not in known:
             raise TypeError(f"unexpected keyword argument {name!r}")
-        if _is_bool(value):
-            value = bool(value)
+        value = _plain(given)
         if value is None or value is False:
             continue
         if isinstance(value, (bytes, bytearray, memoryview)):
@@ -193,6 +192,11 @@ def keywords(verb: str, options: Mapping[str, Any], known: Sequence[str]) -> _na
             words += [f"{option}={_text(name, item)}" for item in value]
     parsed = _parsed(tuple(words))
     return parsed.binding(bound) if bound else parsed
+
+
+def _plain(value: Any) -> Any:
+    """A truth value of another package as one of Python; other values as they are."""
+    return bool(value) if _is_bool(value) else value
 
 
 def merged(options: Mapping[str, Any], more: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
