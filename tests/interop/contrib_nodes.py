@@ -239,17 +239,20 @@ def quantized_embedding(node):
 
 # ---- Attention.
 
+def seen(node, axes, n, s, total):
+    """A mask with two or three axes. Each place sees the first one, since what sees nothing has no softmax."""
+    mask = node.ints(n, total, high=1) if axes == "2" else node.ints(n, s, total, high=1)
+    mask[..., 0] = 1
+    return mask
+
+
 def mask_of(node, n, s, total, past):
     kinds = [None, "2", "3", "ends", "both"] if not past else [None, "2", "3"]
     kind = node.source.choice(kinds)
     if kind is None:
         return None
-    if kind == "2":
-        mask = node.ints(n, total, high=1)
-        mask[:, 0] = 1
-    elif kind == "3":
-        mask = node.ints(n, s, total, high=1)
-        mask[:, :, 0] = 1
+    if kind in ("2", "3"):
+        mask = seen(node, kind, n, s, total)
     elif kind == "ends":
         mask = node.ints(n, low=1, high=total)
     else:
@@ -306,12 +309,8 @@ def multi_head(node):
               node.floats(n, keys, heads * own) if flat else node.floats(n, heads, keys, own),
               node.floats(2 * width + heads * own) if flat and node.chance() else None)
     mask = node.source.choice([None, "2", "3"])
-    if mask == "2":
-        mask = node.ints(n, total, high=1)
-        mask[:, 0] = 1
-    elif mask == "3":
-        mask = node.ints(n, s, total, high=1)
-        mask[:, :, 0] = 1
+    if mask:
+        mask = seen(node, mask, n, s, total)
     node.give(mask, node.maybe(node.floats(node.source.choice([1, n]), node.source.choice([1, heads]), s, total), 0.3))
     if past:
         node.give(node.floats(n, heads, past, size), node.floats(n, heads, past, size))

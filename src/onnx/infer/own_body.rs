@@ -17,7 +17,7 @@ use super::tables::InnerTable;
 use crate::graph::names::NameId;
 use crate::onnx::inline::{Functions, Imports};
 use crate::onnx::model::{AttributeProto, FunctionProto, ModelProto, NodeProto};
-use crate::onnx::standard::{OperandTypes, apart};
+use crate::onnx::standard::{OperandTypes, apart, called};
 
 impl OperandTypes for TypeScope<'_> {
     fn of_value(&self, value: NameId) -> Option<&ValueType> {
@@ -83,23 +83,12 @@ impl<'m> Inference<'m> {
         results
     }
 
-    /// The node with the attributes and without the operands that the call of the function around it gives or omits.
+    /// The node as it is in the call of the function around it.
     fn without_references(&self, node: &'m NodeProto) -> Cow<'m, NodeProto> {
-        let refers = node.attributes.iter().any(|attribute| attribute.reference.is_some());
-        let omits = node.inputs.iter().any(|input| self.frame.absent.contains(input));
-        if !refers && !omits {
-            return Cow::Borrowed(node);
-        }
-        let input = |input: &NameId| if self.frame.absent.contains(input) { NameId::ROOT } else { *input };
-        let attribute = |attribute: &AttributeProto| match attribute.reference {
-            None => Some(attribute.clone()),
-            Some(reference) => {
-                let given = self.frame.bindings.get(&reference)?;
-                Some(AttributeProto { name: attribute.name, ..AttributeProto::clone(given) })
-            }
+        let given = |attribute: &AttributeProto| {
+            let given = self.frame.bindings.get(&attribute.reference?)?;
+            Some(AttributeProto::clone(given))
         };
-        let inputs = node.inputs.iter().map(input).collect();
-        let attributes = node.attributes.iter().filter_map(attribute).collect();
-        Cow::Owned(NodeProto { inputs, attributes, ..node.clone() })
+        called(node, |_, input| self.frame.absent.contains(&input), given)
     }
 }

@@ -15,7 +15,7 @@ use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::onnx::infer::{TensorFacts, ValueType};
 use crate::onnx::model::{AttributeProto, NodeProto};
-use crate::onnx::standard::{OperandTypes, apart};
+use crate::onnx::standard::{OperandTypes, apart, called};
 use crate::tensor::Tensor;
 
 /// The most items of operands that bodies may depend on.
@@ -69,20 +69,10 @@ pub(super) fn results(call: &NodeCall, base: Option<i64>) -> Result<Vec<RunValue
     Ok((0..node.outputs.len()).map(result).collect())
 }
 
-/// The node with the attributes that the call of the function around it gives, and without the operands that it omits.
+/// The node as it is in the call of the function around it.
 fn plain<'m>(call: &NodeCall<'_, 'm>) -> Cow<'m, NodeProto> {
-    let node = call.attributes.node;
-    let omits = |i: usize| call.operands.get(i).is_none_or(Option::is_none);
-    let refers = node.attributes.iter().any(|attribute| attribute.reference.is_some());
-    if !refers && !node.inputs.iter().enumerate().any(|(i, input)| *input != NameId::ROOT && omits(i)) {
-        return Cow::Borrowed(node);
-    }
-    let text = |attribute: &AttributeProto| attribute.name.map(|name| call.attributes.names.texts.text(name));
-    let attribute = |attribute: &AttributeProto| {
-        let found = call.attributes.find(text(attribute)?)?;
-        Some(AttributeProto { name: attribute.name, ..found.clone() })
-    };
-    let inputs = node.inputs.iter().enumerate().map(|(i, input)| if omits(i) { NameId::ROOT } else { *input });
-    let attributes = node.attributes.iter().filter_map(attribute).collect();
-    Cow::Owned(NodeProto { inputs: inputs.collect(), attributes, ..node.clone() })
+    let attributes = &call.attributes;
+    let name = |attribute: &AttributeProto| attribute.name.map(|name| attributes.names.texts.text(name));
+    let omits = |i: usize, _| call.operands.get(i).is_none_or(Option::is_none);
+    called(attributes.node, omits, |attribute| attributes.find(name(attribute)?).cloned())
 }

@@ -1,10 +1,13 @@
 //! Operators that are nothing but their bodies: inference and evaluation look at the body of a call, which becomes a
 //! function with names of its own.
 
+use std::borrow::Cow;
+
 use super::call::StandardCall;
 use super::facts::OperandTypes;
 use super::table::BodyTable;
-use crate::onnx::model::{Fields, FunctionProto, ModelNames, ModelProto, NodeProto, OperatorSet};
+use crate::graph::names::NameId;
+use crate::onnx::model::{AttributeProto, Fields, FunctionProto, ModelNames, ModelProto, NodeProto, OperatorSet};
 use crate::onnx::operators::row_of;
 use crate::onnx::schema::{MICROSOFT_DOMAIN, Schemas};
 use crate::onnx::text::parse_function;
@@ -33,4 +36,27 @@ pub(crate) fn apart(
     let opsets = vec![opset(own.standard_domain(), base), opset(own.texts.intern(MICROSOFT_DOMAIN), 1)];
     let function = FunctionProto { opsets: opsets.clone(), ..parsed };
     Some(ModelProto { names: own, opsets, functions: vec![function], ..ModelProto::default() })
+}
+
+/// A node as it is in a call of the function around it: without the operands that the call omits, and with the attributes
+/// that the call gives in place of references, if it does.
+pub(crate) fn called<'m>(
+    node: &'m NodeProto,
+    omits: impl Fn(usize, NameId) -> bool,
+    given: impl Fn(&AttributeProto) -> Option<AttributeProto>,
+) -> Cow<'m, NodeProto> {
+    let inputs = || node.inputs.iter().enumerate();
+    let refers = node.attributes.iter().any(|attribute| attribute.reference.is_some());
+    if !refers && !inputs().any(|(i, input)| *input != NameId::ROOT && omits(i, *input)) {
+        return Cow::Borrowed(node);
+    }
+    let attribute = |attribute: &AttributeProto| match attribute.reference {
+        None => Some(attribute.clone()),
+        Some(_) => Some(AttributeProto { name: attribute.name, ..given(attribute)? }),
+    };
+    Cow::Owned(NodeProto {
+        inputs: inputs().map(|(i, input)| if omits(i, *input) { NameId::ROOT } else { *input }).collect(),
+        attributes: node.attributes.iter().filter_map(attribute).collect(),
+        ..node.clone()
+    })
 }

@@ -1,9 +1,9 @@
 //! Function bodies of standard operators: ONNX defines some of its operators as functions of simpler ones.
 //!
-//! So are the operators of onnxruntime. [`TABLE`] has a row for each operator and each version in which its body changes. A body is a text of the folder
-//! `bodies`, in which a builder selects lines and fills in what depends on a call: element types, ranks, attributes and
-//! omitted operands. The result is a function in the text notation of ONNX, which calls are replaced by as by functions
-//! of a model.
+//! So are the operators of onnxruntime. [`TABLE`] has a row for each operator and each version in which its body changes.
+//! A body is a text of the folder `bodies`, in which a builder selects lines and fills in what depends on a call: element
+//! types, ranks, attributes and omitted operands. The result is a function in the text notation of ONNX, which calls are
+//! replaced by as by functions of a model.
 
 mod apart;
 mod builders;
@@ -19,7 +19,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use apart::{apart, is_its_body};
+pub(crate) use apart::{apart, called, is_its_body};
 pub(crate) use facts::OperandTypes;
 pub(crate) use lower::{lower, recurrent, unroll};
 pub(crate) use table::{names_body, with_bodies};

@@ -3,8 +3,9 @@
 use super::row::RuleChange;
 use super::step::{INTS, SimplifyStep, constant_of, given};
 use super::targets::target_of;
+use crate::extents::{axis, is_order};
 use crate::graph::names::NameId;
-use crate::onnx::infer::rules::axes::{axis, marked};
+use crate::onnx::infer::rules::axes::marked;
 use crate::onnx::model::{AttributeProto, AttributeValue, NodeProto};
 
 /// The first version of `Squeeze` and `Unsqueeze` whose axes are an operand, and of `Reshape` whose shape is one.
@@ -21,9 +22,7 @@ pub(super) fn order(step: &SimplifyStep, node: &NodeProto) -> Option<Vec<usize>>
     }
     let numbers = step.ints(node, "perm")?;
     let places: Vec<usize> = numbers.iter().map(|number| axis(*number, numbers.len())).collect::<Option<_>>()?;
-    let mut seen = vec![false; places.len()];
-    let is_new = |place: &usize| seen.get_mut(*place).is_some_and(|seen| !std::mem::replace(seen, true));
-    places.iter().all(is_new).then_some(places)
+    is_order(&places, numbers.len()).then_some(places)
 }
 
 /// A `Transpose` of a `Transpose`
@@ -98,7 +97,7 @@ fn with_axes(step: &SimplifyStep, operator: &'static str, source: NameId, axes: 
     let mut node = step.with_inputs(&[source]);
     if step.version >= AXES_AS_OPERAND {
         node.attributes.clear();
-        return RuleChange::new(node, Some(operator), vec![(1, constant_of(axes))]);
+        return RuleChange::new(node, Some(operator), vec![(1, constant_of(axes)?)]);
     }
     let value = AttributeValue::Ints(axes.to_vec());
     node.attributes = vec![AttributeProto { value, ..step.attribute(step.node, "axes")?.clone() }];
@@ -115,7 +114,7 @@ pub(super) fn reshapes(step: &SimplifyStep) -> Option<RuleChange> {
     if step.same_shape(source, step.result()?) {
         return Some(RuleChange::Value(source));
     }
-    let target = constant_of(&target_of(step, source)?);
+    let target = constant_of(&target_of(step, source)?)?;
     let mut node = step.with_inputs(&[source]);
     node.attributes.clear();
     RuleChange::new(node, Some("Reshape"), vec![(1, target)])

@@ -8,11 +8,10 @@ use crate::graph::Element;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::onnx::infer::call::integers;
-use crate::onnx::model::{
-    AttributeProto, AttributeValue, EncodedField, ModelNames, NodeProto, TensorProto, Values, Wire,
-};
-use crate::onnx::protobuf::fields::tensor;
-use crate::onnx::types::{AttributeType, ElementType};
+use crate::onnx::model::{AttributeProto, AttributeValue, ModelNames, NodeProto, TensorProto, Values};
+use crate::onnx::run::tensor_proto;
+use crate::onnx::types::AttributeType;
+use crate::tensor::{Data, Tensor};
 
 /// The most items of a constant with extents or axes.
 const MAX_LISTED: i64 = 1024;
@@ -169,12 +168,8 @@ pub(super) fn given(node: &NodeProto, at: usize) -> Option<NameId> {
 }
 
 /// A constant with a list of integers.
-pub(super) fn constant_of(items: &[i64]) -> TensorProto {
-    let bytes: Vec<u8> = items.iter().flat_map(|item| item.to_le_bytes()).collect();
-    let raw = EncodedField { number: tensor::RAW_DATA, wire: Wire::Bytes, bytes: bytes.into() };
-    let data_type = ElementType::named("int64").map(|element| element.number);
-    let dims = SmallVec::from_slice(&[items.len() as i64]);
-    TensorProto { dims, data_type, name: None, external: Vec::new(), rest: Some(Box::new(vec![raw])) }
+pub(super) fn constant_of(items: &[i64]) -> Option<TensorProto> {
+    Some(tensor_proto(&Tensor::new(&[items.len()], Data::Int64(items.to_vec()))?, None))
 }
 
 /// The kind of attributes with lists of integers.

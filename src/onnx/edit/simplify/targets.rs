@@ -46,7 +46,7 @@ fn is_constant(step: &SimplifyStep, at: usize) -> bool {
 
 /// The node with constants as some operands.
 fn with_constants(step: &SimplifyStep, constants: Vec<(usize, Vec<i64>)>) -> Option<RuleChange> {
-    let constants: Vec<_> = constants.into_iter().map(|(at, items)| (at, constant_of(&items))).collect();
+    let constants = constants.into_iter().map(|(at, items)| Some((at, constant_of(&items)?))).collect::<Option<_>>()?;
     RuleChange::new(step.node.clone(), None, constants)
 }
 
@@ -64,7 +64,7 @@ pub(super) fn reshape(step: &SimplifyStep) -> Option<RuleChange> {
         let is = |name| step.names.texts.text(name) == "allowzero";
         node.attributes.retain(|attribute| !attribute.name.is_some_and(is));
     }
-    RuleChange::new(node, None, vec![(1, constant_of(&target))])
+    RuleChange::new(node, None, vec![(1, constant_of(&target)?)])
 }
 
 /// `Expand` to a shape that is computed
