@@ -19,7 +19,6 @@ impl Repeat<'_> {
     /// The stride of each axis of an operand; 0 if the axis is broadcast.
     pub(crate) fn steps(self, shape: &[usize]) -> Dims {
         let first = match self.align {
-            #[cfg(feature = "eval")]
             Align::First => 0,
             Align::Last => self.shape.len() - shape.len(),
         };
