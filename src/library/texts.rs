@@ -19,20 +19,29 @@ pub(crate) struct Library {
     pub(crate) file: &'static str,
     /// The text.
     pub(crate) text: &'static str,
-    /// The dialect of a standard library; none for a registry.
-    pub(super) dialect: Option<Dialect>,
+    /// What a standard library has, and a registry has not.
+    pub(crate) standard: Option<Standard>,
     /// What the text declares; it is read once per process.
     read: OnceLock<Declarations>,
 }
 
+/// What a standard library is besides its text.
+#[derive(Debug)]
+pub(crate) struct Standard {
+    /// The dialect.
+    pub(super) dialect: Dialect,
+    /// The names and the syntax tree of the text: a test of `nnef::document` makes them.
+    pub(crate) tree: &'static [u8],
+}
+
 impl Library {
-    pub(super) const fn new(file: &'static str, text: &'static str, dialect: Option<Dialect>) -> Self {
-        Library { file, text, dialect, read: OnceLock::new() }
+    pub(super) const fn new(file: &'static str, text: &'static str, standard: Option<Standard>) -> Self {
+        Library { file, text, standard, read: OnceLock::new() }
     }
 
     fn read(&self) -> &Declarations {
         self.read.get_or_init(|| {
-            let declared = declarations(self.text, self.dialect);
+            let declared = declarations(self.text, self.standard.as_ref().map(|standard| standard.dialect));
             declared.map(|declared| (declared.name, declared)).collect()
         })
     }
@@ -48,9 +57,16 @@ impl Library {
     }
 }
 
-static V1: Library = Library::new("<standard library>", include_str!("std/nnef-1.0.nnef"), Some(Dialect::V1));
-static DRAFT: Library =
-    Library::new("<draft standard library>", include_str!("std/nnef-draft.nnef"), Some(Dialect::Draft));
+static V1: Library = Library::new(
+    "<standard library>",
+    include_str!("std/nnef-1.0.nnef"),
+    Some(Standard { dialect: Dialect::V1, tree: include_bytes!("std/nnef-1.0.tree") }),
+);
+static DRAFT: Library = Library::new(
+    "<draft standard library>",
+    include_str!("std/nnef-draft.nnef"),
+    Some(Standard { dialect: Dialect::Draft, tree: include_bytes!("std/nnef-draft.tree") }),
+);
 
 /// The standard library of a dialect.
 pub(crate) fn standard(dialect: Dialect) -> &'static Library {

@@ -7,6 +7,7 @@ mod marks;
 mod module;
 mod nodes;
 mod numbers;
+mod stored;
 mod walk;
 
 use crate::graph::Primitive;
@@ -22,6 +23,9 @@ pub(crate) use module::{
 use nodes::Nodes;
 pub(crate) use nodes::{Args, Arguments};
 pub(crate) use numbers::{MANY, Numbers};
+#[cfg(test)]
+pub(crate) use stored::write_number;
+pub(crate) use stored::{Bytes, Stored};
 
 position_id! {
     /// An expression, by the position of its node.

@@ -2,10 +2,9 @@
 
 #[cfg(feature = "input")]
 use super::ast::Fragment;
-use super::ast::Module;
+use super::ast::{Bytes, Module, Stored};
 use super::dialect;
 use super::grammar::{self, ModuleKind};
-use super::lexer;
 use super::registries;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::Dialect;
@@ -18,7 +17,7 @@ use crate::room::{self, table_id};
 #[cfg(feature = "input")]
 use crate::source::facts::Facts;
 use crate::source::names::Names;
-use crate::source::{Location, Sources, Span, without_mark};
+use crate::source::{FileId, Location, Sources, Span, without_mark};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
@@ -86,23 +85,28 @@ pub(crate) fn is_library(text: &str) -> bool {
     code.is_some_and(|line| line.starts_with("fragment"))
 }
 
-/// Names that the expansion may need although they occur in no text.
-const IMPLIED_NAMES: &[&str] = &[crate::graph::standard::UNUSED_INPUT, crate::graph::standard::TRIP];
+/// The syntax tree of a standard library, and all its names.
+fn read_tree(file: FileId, tree: &[u8]) -> (Names, Module) {
+    let mut bytes = Bytes::new(tree);
+    let (mut names, count) = (Names::new(), u32::read(&mut bytes));
+    names.reserve(count as usize);
+    for _ in 0..count {
+        names.intern(bytes.text());
+    }
+    (names, Module::stored(file, &mut bytes))
+}
 
 impl Document {
     /// A document with only the standard library of a dialect, which has no errors.
     fn new(dialect: Dialect) -> Self {
         let read = || {
             room::keep_free_memory();
-            let mut names = lexer::reserved_names();
-            for name in IMPLIED_NAMES {
-                names.intern(name);
-            }
-            let (sources, modules, registries) = (Sources::new(), Vec::new(), Vec::new());
-            let mut document = Document { sources, names: Arc::new(names), modules, dialect, registries, broken: None };
             let library = standard(dialect);
-            document.read(library.file, library.text, ModuleKind::Library, u64::MAX, &mut Diagnostics::default());
-            document
+            let mut sources = Sources::new();
+            let file = sources.add(library.file, library.text);
+            let (names, module) = read_tree(file, library.standard.as_ref().map_or(&[], |standard| standard.tree));
+            let (modules, registries) = (vec![Arc::new(module)], Vec::new());
+            Document { sources, names: Arc::new(names), modules, dialect, registries, broken: None }
         };
         STANDARD[usize::from(dialect == Dialect::Draft)].get_or_init(read).clone()
     }

@@ -7,8 +7,10 @@ mod tests;
 use logos::Logos;
 use rustc_hash::FxHashSet;
 
+pub(crate) use self::kinds::SPELLED;
 pub(crate) use self::kinds::TokenKind;
-pub(crate) use self::kinds::{SPELLED, reserved_names};
+#[cfg(test)]
+pub(crate) use self::kinds::reserved_names;
 use super::dialect::Rules;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Policy};
 use crate::graph::Dialect;

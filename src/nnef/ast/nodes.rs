@@ -3,6 +3,7 @@
 //! Nodes are most of the memory of a large document, and writing to memory costs as much time as parsing.
 //! A node has a position, a kind, and two words of data. Kinds with more data keep the rest in a table of words.
 
+use super::stored::{Bytes, Stored, structures};
 use super::{Arg, BinaryOp, Builtin, Call, CallId, ComprehensionId, Expr, ExprId, Ident, ListRange, LoopId};
 use super::{NumbersId, UnaryOp};
 use crate::graph::Primitive;
@@ -79,6 +80,24 @@ pub(crate) struct Nodes {
     words: Vec<u32>,
     /// The nodes with long texts, in node order, and the lengths of these texts.
     long: Vec<(u32, u32)>,
+}
+
+/// What [`super::stored`] reads and writes: texts of libraries are never long.
+impl Stored for Nodes {
+    fn read(from: &mut Bytes) -> Self {
+        Nodes { nodes: Stored::read(from), words: Stored::read(from), long: Vec::new() }
+    }
+
+    #[cfg(test)]
+    fn write(&self, to: &mut Vec<u8>) {
+        assert!(self.long.is_empty());
+        self.nodes.write(to);
+        self.words.write(to);
+    }
+}
+
+structures! {
+    StoredNode { start, head, a, b }
 }
 
 /// The positions of the arguments of a call.

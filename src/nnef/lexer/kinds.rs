@@ -3,7 +3,9 @@
 use logos::Logos;
 
 use crate::graph::Primitive;
-use crate::source::names::{Name, Names};
+use crate::source::names::Name;
+#[cfg(test)]
+use crate::source::names::Names;
 
 macro_rules! kinds {
     (
@@ -191,6 +193,7 @@ impl TokenKind {
 
 /// A table of names that begins with the spellings of [`SPELLED`] in their order, so that the position
 /// of a name shows whether it is a reserved word ([`TokenKind::named`]).
+#[cfg(test)]
 pub(crate) fn reserved_names() -> Names {
     let mut names = Names::new();
     SPELLED.iter().for_each(|(spelling, _)| {
