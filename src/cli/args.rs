@@ -8,15 +8,14 @@ mod reporting;
 mod rule;
 mod size;
 mod streams;
+mod subcommands;
 
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use crate::input::differ::DiffDetails;
 use crate::input::settings::Passes;
 use crate::onnx::{RuleId, UsedRules};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 use super::limits::RunLimits;
 use super::options::Commands;
@@ -27,6 +26,7 @@ pub(crate) use notation::{From, To};
 pub(crate) use reporting::{Level, MessageFormat, Reporting, Warnings};
 pub(crate) use rule::Rule;
 pub(crate) use size::size;
+pub(crate) use subcommands::*;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -87,12 +87,12 @@ impl Cli {
     /// The limits, those after the subcommand included.
     pub(crate) fn limits(&self) -> RunLimits {
         let later = match &self.command {
-            Some(Command::Check { language, .. }) => &language.limits,
-            Some(Command::Diff(diff)) => &diff.language.limits,
-            Some(Command::Run(run)) => &run.language.limits,
-            Some(Command::Expr(expr)) => &expr.language.limits,
-            Some(Command::Layout(layout)) => &layout.limits,
-            Some(Command::Fmt { limits, .. }) => limits,
+            Some(Command::Check(Arguments(check))) => &check.language.limits,
+            Some(Command::Diff(Arguments(diff))) => &diff.language.limits,
+            Some(Command::Run(Arguments(run))) => &run.language.limits,
+            Some(Command::Expr(Arguments(expr))) => &expr.language.limits,
+            Some(Command::Layout(Arguments(layout))) => &layout.limits,
+            Some(Command::Fmt(Arguments(fmt))) => &fmt.limits,
             _ => return self.language.limits.clone(),
         };
         self.language.limits.clone().merge(later.clone())
@@ -102,111 +102,58 @@ impl Cli {
     pub(crate) fn commands(&self) -> Option<Commands> {
         Some(match &self.command {
             None => Commands::FLATTEN,
-            Some(Command::Check { .. }) => Commands::CHECK,
+            Some(Command::Check(_)) => Commands::CHECK,
             Some(Command::Diff(_)) => Commands::DIFF,
             Some(Command::Run(_)) => Commands::RUN,
-            Some(Command::Fmt { .. }) => Commands::FMT,
-            Some(Command::Expr(expr)) if expr.fuse => Commands::FUSE,
+            Some(Command::Fmt(_)) => Commands::FMT,
+            Some(Command::Expr(Arguments(expr))) if expr.fuse => Commands::FUSE,
             Some(Command::Expr(_)) => Commands::EXPR,
-            Some(Command::Layout(layout)) if layout.is_text() => Commands::LISTING,
+            Some(Command::Layout(Arguments(layout))) if layout.is_text() => Commands::LISTING,
             Some(Command::Layout(_)) => Commands::LAYOUT,
             #[cfg(feature = "lsp")]
-            Some(Command::Lsp { .. }) => Commands::LSP,
-            Some(Command::Explain { .. }) => Commands::EXPLAIN,
-            Some(Command::Completions { .. }) => Commands::COMPLETIONS,
-            Some(Command::Man { .. }) => Commands::MAN,
-            Some(Command::Complete { .. }) => return None,
+            Some(Command::Lsp(_)) => Commands::LSP,
+            Some(Command::Explain(_)) => Commands::EXPLAIN,
+            Some(Command::Completions(_)) => Commands::COMPLETIONS,
+            Some(Command::Man(_)) => Commands::MAN,
+            Some(Command::Complete(_)) => return None,
         })
     }
 }
 
-/// The subcommands.
+/// The subcommands. The arguments of each are only made when it is asked for.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     /// Check inputs completely, expansion included, without writing a result; the findings are on standard output.
-    Check {
-        /// Inputs in any notation, `-` for standard input, models, whose data files are checked, too, or folders, whose
-        /// inputs are found by their extensions.
-        #[arg(value_name = "INPUT")]
-        inputs: Vec<PathBuf>,
-        /// Change documents in place where the solution of a finding is certain; each is written completely or not at
-        /// all. What is reported are the findings that are left.
-        #[arg(long)]
-        fix: bool,
-        /// How documents are read and expanded.
-        #[command(flatten)]
-        language: Language,
-    },
+    Check(Arguments<Check>),
     /// Format documents: files in place, `-` from standard input to standard output.
-    Fmt {
-        /// Documents, `-` for standard input, or models.
-        #[arg(value_name = "INPUT")]
-        inputs: Vec<PathBuf>,
-        /// Change no files; list those that would change, with exit status 1 if there are any.
-        #[arg(long)]
-        check: bool,
-        /// The notation of the input [default: auto].
-        #[arg(long, value_name = "NOTATION")]
-        from: Option<From>,
-        /// Limits on the resources of a run.
-        #[command(flatten)]
-        limits: RunLimits,
-    },
+    Fmt(Arguments<Fmt>),
     /// Compare two inputs: the operations, attributes, shapes, types and data that differ; exit status 1 if any do.
     ///
     /// Names of inner tensors do not count. Inputs in notations with other operations are compared as graphs of NNEF.
-    Diff(Diff),
+    Diff(Arguments<Diff>),
     /// Evaluate a document, a model of ONNX, a file of PNNX or a network with loops on given inputs.
-    Run(Run),
+    Run(Arguments<Run>),
     /// Show where the elements of an array are in memory: shapes and layouts of XLA.
     #[command(after_long_help = layout::EXAMPLES, override_usage = layout::USAGE)]
-    Layout(Layout),
+    Layout(Arguments<Layout>),
     /// Read an expression of PNNX: check, fold, evaluate or expand it; or fuse a graph into expressions.
     #[command(after_long_help = expr::EXAMPLES, override_usage = expr::USAGE)]
-    Expr(Expr),
+    Expr(Arguments<Expr>),
     /// Serve an editor on standard input and output, by the Language Server Protocol: documents and texts of ONNX.
     ///
     /// Without --limits, texts have the limits of --limits untrusted.
     #[cfg(feature = "lsp")]
-    Lsp {
-        /// Exchange messages on standard input and output, as without this option: many editors give it.
-        #[arg(long)]
-        stdio: bool,
-        /// Accept only what the standard allows: tolerated deviations become errors.
-        #[arg(long)]
-        strict: bool,
-        /// A file of additional declarations, which may replace standard ones; repeatable.
-        #[arg(long, value_name = "FILE")]
-        fragments: Vec<PathBuf>,
-        /// Limits on the resources for a text.
-        #[command(flatten)]
-        limits: RunLimits,
-    },
+    Lsp(Arguments<Lsp>),
     /// Explain a diagnostic code or a rule of --simplify, or list the codes of a rule.
-    Explain {
-        /// A code such as E0401, a rule such as A1, or one of --simplify such as casts.
-        code: String,
-    },
+    Explain(Arguments<Explain>),
     /// Write a completion script for a shell.
-    Completions {
-        /// The shell.
-        shell: clap_complete::Shell,
-    },
+    Completions(Arguments<Completions>),
     /// Write a manual page: of the command, or of a subcommand.
-    Man {
-        /// The subcommand.
-        subcommand: Option<String>,
-        /// Write the pages of the command and of all subcommands into this folder.
-        #[arg(long, value_name = "DIR", conflicts_with = "subcommand")]
-        folder: Option<PathBuf>,
-    },
+    Man(Arguments<Man>),
     /// List the completions of the last of some words; the completion scripts call it.
     #[command(hide = true, disable_help_flag = true)]
-    Complete {
-        /// The words after the name of the command.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        words: Vec<OsString>,
-    },
+    Complete(Arguments<Complete>),
 }
 
 /// Where the result goes, and as what.
@@ -310,70 +257,6 @@ pub(crate) struct Verification {
     pub(crate) seed: Option<u64>,
 }
 
-/// The arguments of `diff`.
-#[derive(Args, Debug)]
-pub(crate) struct Diff {
-    /// An input in any notation, `-` for standard input, or a model with the data of its variables.
-    #[arg(value_name = "A")]
-    pub(crate) a: Option<PathBuf>,
-    /// The input that it is compared with.
-    #[arg(value_name = "B")]
-    pub(crate) b: Option<PathBuf>,
-    /// Tell the largest difference between data that differ.
-    #[arg(long)]
-    pub(crate) values: bool,
-    /// List the inner tensors that have other names.
-    #[arg(long)]
-    pub(crate) renamed: bool,
-    /// Also write a page for browsers with both graphs, on which the changes are marked.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) page: Option<PathBuf>,
-    /// How documents are read and expanded.
-    #[command(flatten)]
-    pub(crate) language: Language,
-}
-
-impl Diff {
-    /// What is told in addition.
-    pub(crate) fn details(&self) -> DiffDetails {
-        DiffDetails { values: self.values, renamed: self.renamed }
-    }
-}
-
-/// The arguments of `run`.
-#[derive(Args, Debug)]
-pub(crate) struct Run {
-    /// A document, `-` for standard input, or a model with the data of its variables.
-    pub(crate) input: Option<PathBuf>,
-    /// The inputs: an .npz archive, an .npy file for a single one, or JSON (name to nested array).
-    #[arg(long, value_name = "FILE")]
-    pub(crate) inputs: Option<PathBuf>,
-    /// Write the outputs to this file, completely or not at all [default: standard output].
-    #[arg(short, long, value_name = "PATH")]
-    pub(crate) output: Option<PathBuf>,
-    /// Store a tensor in a layout while evaluating, as in x={0,1:T(8,128)}, or all tensors of its rank,
-    /// as in {1,0}; repeatable.
-    #[arg(long, value_name = "[NAME=]LAYOUT")]
-    pub(crate) layout: Vec<String>,
-    /// The form of the outputs [default: by the extension of PATH, else json].
-    #[arg(long, value_name = "FORM")]
-    pub(crate) to: Option<RunTo>,
-    /// How documents are read and expanded.
-    #[command(flatten)]
-    pub(crate) language: Language,
-}
-
-/// Forms of tensors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RunTo {
-    /// Nested arrays.
-    Json,
-    /// An archive of numpy.
-    Npz,
-    /// An array of numpy, of a single output.
-    Npy,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -409,7 +292,7 @@ mod tests {
         ] {
             let cli = parse(args).unwrap();
             assert_eq!(cli.reporting.message_format, MessageFormat::Json);
-            let Some(Command::Check { inputs, language, .. }) = cli.command else { panic!("{args}") };
+            let Some(Command::Check(Arguments(Check { inputs, language, .. }))) = cli.command else { panic!("{args}") };
             assert!(cli.language.merge(language).strict);
             assert_eq!(inputs, [PathBuf::from("-")]);
         }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::live::LiveRun;
 
-use super::args::{self, Cli, Command, MessageFormat};
+use super::args::{self, Arguments, Check, Cli, Command, Fmt, Man, MessageFormat};
 use super::options::Commands;
 use super::outcome::{Failure, RunResult, Status};
 use super::progress::Watch;
@@ -78,39 +78,39 @@ fn run(mut cli: Cli, reporter: &mut Reporter) -> RunResult {
         };
     };
     match command {
-        Command::Check { inputs, fix, language } => match inputs_or_stdin(inputs) {
+        Command::Check(Arguments(Check { inputs, fix, language })) => match inputs_or_stdin(inputs) {
             Some(inputs) => check::run(&inputs, fix, &cli.language.merge(language), reporter),
             None => show_help(Some("check"), reporter),
         },
-        Command::Fmt { inputs, check, from, limits } => match inputs_or_stdin(inputs) {
+        Command::Fmt(Arguments(Fmt { inputs, check, from, limits })) => match inputs_or_stdin(inputs) {
             Some(inputs) => {
                 let later = args::Language { from, limits, ..args::Language::default() };
                 fmt::run(&inputs, check, &cli.language.merge(later), reporter)
             }
             None => show_help(Some("fmt"), reporter),
         },
-        Command::Diff(arguments) => {
+        Command::Diff(Arguments(arguments)) => {
             let language = cli.language.merge(arguments.language.clone());
             match (&arguments.a, &arguments.b) {
                 (Some(a), Some(b)) => diff::run([a, b], &arguments, &language, reporter),
                 _ => show_help(Some("diff"), reporter),
             }
         }
-        Command::Run(arguments) => {
+        Command::Run(Arguments(arguments)) => {
             let language = cli.language.merge(arguments.language.clone());
             match arguments.input.clone().or_else(stdin) {
                 Some(input) => run::run(&input, &arguments, &language, reporter),
                 None => show_help(Some("run"), reporter),
             }
         }
-        Command::Layout(arguments) => match (&arguments.shape, &arguments.text) {
+        Command::Layout(Arguments(arguments)) => match (&arguments.shape, &arguments.text) {
             (None, None) if std::io::stdin().is_terminal() => show_help(Some("layout"), reporter),
             _ => {
                 let later = args::Language { limits: arguments.limits.clone(), ..args::Language::default() };
                 layout::run(&arguments, cli.language.merge(later), reporter)
             }
         },
-        Command::Expr(arguments) => match (&arguments.text, &arguments.literal) {
+        Command::Expr(Arguments(arguments)) => match (&arguments.text, &arguments.literal) {
             (None, None) => show_help(Some("expr"), reporter),
             _ => {
                 let language = cli.language.merge(arguments.language.clone());
@@ -119,17 +119,19 @@ fn run(mut cli: Cli, reporter: &mut Reporter) -> RunResult {
         },
         #[cfg(feature = "lsp")]
         // There is no other channel.
-        Command::Lsp { stdio: _, strict, fragments, limits } => {
+        Command::Lsp(Arguments(args::Lsp { stdio: _, strict, fragments, limits })) => {
             let later = args::Language { strict, fragments, limits, ..args::Language::default() };
             super::lsp::run(&cli.language.merge(later))
         }
-        Command::Explain { code } => cli.language.usable(None).and_then(|()| explain::run(&code)),
-        Command::Completions { shell } => cli.language.usable(None).and_then(|()| completions::run(shell)),
-        Command::Man { subcommand, folder } => {
+        Command::Explain(Arguments(explained)) => {
+            cli.language.usable(None).and_then(|()| explain::run(&explained.code))
+        }
+        Command::Completions(Arguments(of)) => cli.language.usable(None).and_then(|()| completions::run(of.shell)),
+        Command::Man(Arguments(Man { subcommand, folder })) => {
             cli.language.usable(None)?;
             man::run(subcommand.as_deref(), folder.as_deref())
         }
-        Command::Complete { words } => complete::run(&words),
+        Command::Complete(Arguments(asked)) => complete::run(&asked.words),
     }
 }
 
@@ -145,12 +147,11 @@ fn stdin() -> Option<PathBuf> {
 
 /// Shows the usage when there is no input.
 fn show_help(subcommand: Option<&str>, reporter: &mut Reporter) -> RunResult {
-    let mut command = options::command();
-    command.build();
-    let command = match subcommand.and_then(|name| command.find_subcommand_mut(name)) {
-        Some(subcommand) => subcommand.clone(),
-        None => command,
+    let mut command = options::whole_command();
+    let command = match subcommand {
+        Some(name) => command.find_subcommand_mut(name),
+        None => Some(&mut command),
     };
-    reporter.help(&command.clone().render_help());
+    reporter.help(&command.map(clap::Command::render_help).unwrap_or_default());
     Ok(Status::Failed)
 }

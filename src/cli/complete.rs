@@ -25,8 +25,7 @@ struct Candidates {
 /// `words`; then one word on each line, with its description after a tab.
 pub(crate) fn run(words: &[OsString]) -> RunResult {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let mut root = options::command();
-    root.build();
+    let root = options::whole_command();
     let found = candidates(&root, &words);
     io::write_stdout(OutputLimit::NONE, &mut |out| {
         writeln!(out, "{}", if found.files { "files" } else { "words" })?;
@@ -158,8 +157,7 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> (bool, Vec<String>) {
-        let mut root = options::command();
-        root.build();
+        let root = options::whole_command();
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let found = candidates(&root, &words);
         (found.files, found.words.into_iter().map(|(word, _)| word).collect())

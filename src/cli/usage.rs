@@ -5,10 +5,9 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::builder::ValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, Args, FromArgMatches, ValueEnum};
+use clap::{Arg, Args, FromArgMatches, ValueEnum};
 
 use super::args::{Cli, Language, MessageFormat};
 use super::options::{self, Asked, Commands};
@@ -16,24 +15,6 @@ use super::outcome::{Failure, RunResult, Status};
 use super::report::Reporter;
 use super::{foreign, io};
 use crate::diagnostics::visible;
-
-/// The command with its options as they are parsed: the last of several values counts, but a file is given once.
-fn command() -> clap::Command {
-    once(options::command())
-}
-
-fn once(command: clap::Command) -> clap::Command {
-    let file = ValueParser::path_buf().type_id();
-    let repeatable = |arg: &Arg| !matches!(arg.get_action(), ArgAction::Append | ArgAction::Count);
-    let last = |arg: Arg| match arg.is_positional() || !repeatable(&arg) || arg.get_value_parser().type_id() == file {
-        true => arg,
-        false => {
-            let id = arg.get_id().clone();
-            arg.overrides_with(id)
-        }
-    };
-    command.mut_args(last).mut_subcommands(once)
-}
 
 /// Parses the arguments, and refuses those that are wrong whatever the input is.
 ///
@@ -69,10 +50,8 @@ fn refusing(mut reporter: Reporter, format: MessageFormat, is_check: bool) -> Re
 /// Parses words. Of the options before a subcommand, those are accepted that apply to it.
 pub(super) fn parse_from(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let words = spelled(words);
-    let mut command = command().color(color(&words));
-    command.build();
-    let matches =
-        command.clone().try_get_matches_from(&words).map_err(|error| explained(error, &mut command, &words))?;
+    let mut command = options::command().color(color(&words));
+    let matches = command.try_get_matches_from_mut(&words).map_err(|error| explained(error, &words))?;
     if let Some(name) = matches.subcommand_name() {
         let merged = Language::augment_args(clap::Command::new(""));
         let has =
@@ -143,12 +122,14 @@ fn color(words: &[OsString]) -> clap::ColorChoice {
 }
 
 /// An error about a superfluous word: the first word may be a misspelt subcommand, the second an output.
-fn explained(error: clap::Error, command: &mut clap::Command, words: &[OsString]) -> clap::Error {
+fn explained(error: clap::Error, words: &[OsString]) -> clap::Error {
     let word = error.get(ContextKind::InvalidArg).or_else(|| error.get(ContextKind::InvalidSubcommand));
     let superfluous = match (error.kind(), word) {
         (ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) => word.clone(),
+        // The requested help and version are errors, too.
         _ => return error,
     };
+    let command = &mut options::whole_command().color(color(words));
     if superfluous.starts_with('-') && superfluous.len() > 1 {
         return unknown_option(error, command, &superfluous, words);
     }

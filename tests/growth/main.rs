@@ -10,6 +10,7 @@
 mod common;
 mod onnx;
 mod rank;
+mod start;
 mod tiny;
 
 use std::ffi::OsString;
@@ -456,15 +457,19 @@ impl Input {
     /// The instructions of a run of the command; none without valgrind.
     fn steps(self, text: &str) -> Option<u64> {
         let folder = tempfile::tempdir().ok()?;
-        let call = self.call(folder.path(), text);
-        let options = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
-        let mut command = Command::new("valgrind");
-        command.args(options).arg(fast::program()).args(call);
-        let output = command.stdout(Stdio::null()).output().ok()?;
-        let report = String::from_utf8_lossy(&output.stderr).into_owned();
-        let line = report.lines().find(|line| line.contains("refs:"))?;
-        line.rsplit(':').next()?.replace(',', "").trim().parse().ok()
+        instructions(self.call(folder.path(), text).into_iter())
     }
+}
+
+/// The instructions of a call of the command; none without valgrind.
+fn instructions(call: impl Iterator<Item = OsString>) -> Option<u64> {
+    let options = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
+    let mut command = Command::new("valgrind");
+    command.args(options).arg(fast::program()).args(call);
+    let output = command.stdout(Stdio::null()).output().ok()?;
+    let report = String::from_utf8_lossy(&output.stderr).into_owned();
+    let line = report.lines().find(|line| line.contains("refs:"))?;
+    line.rsplit(':').next()?.replace(',', "").trim().parse().ok()
 }
 
 /// Compares lists of some length with lists of [`LONGER`] times that length. What the command does for a text without

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Cli, Command};
+use super::{Arguments, Cli, Command};
 use crate::cli::io::is_stream;
 use crate::cli::outcome::Failure;
 
@@ -19,38 +19,38 @@ impl Cli {
                 files.push(or_stream(self.input.as_deref()));
                 files.extend(self.verification.inputs.as_deref());
             }
-            Some(Command::Check { inputs, language, .. }) => {
-                files.push(or_stream(inputs.first().map(PathBuf::as_path)));
-                files.extend(inputs.iter().skip(1).chain(&language.fragments).map(PathBuf::as_path));
+            Some(Command::Check(Arguments(check))) => {
+                files.push(or_stream(check.inputs.first().map(PathBuf::as_path)));
+                files.extend(check.inputs.iter().skip(1).chain(&check.language.fragments).map(PathBuf::as_path));
             }
-            Some(Command::Diff(diff)) => {
+            Some(Command::Diff(Arguments(diff))) => {
                 files.extend(diff.a.as_deref().into_iter().chain(diff.b.as_deref()));
                 files.extend(diff.language.fragments.iter().map(PathBuf::as_path));
             }
-            Some(Command::Fmt { inputs, .. }) => files.extend(inputs.iter().map(PathBuf::as_path)),
-            Some(Command::Run(run)) => {
+            Some(Command::Fmt(Arguments(fmt))) => files.extend(fmt.inputs.iter().map(PathBuf::as_path)),
+            Some(Command::Run(Arguments(run))) => {
                 files.push(or_stream(run.input.as_deref()));
                 files.extend(run.inputs.as_deref());
                 files.extend(run.language.fragments.iter().map(PathBuf::as_path));
             }
-            Some(Command::Expr(expr)) => {
+            Some(Command::Expr(Arguments(expr))) => {
                 let literal = expr.literal.as_deref().filter(|_| expr.fuse);
                 files.extend(expr.text.as_deref().or(literal).map(Path::new));
                 files.extend(expr.inputs.as_deref());
                 files.extend(expr.language.fragments.iter().map(PathBuf::as_path));
             }
             #[cfg(feature = "lsp")]
-            Some(Command::Lsp { fragments, .. }) => {
+            Some(Command::Lsp(Arguments(lsp))) => {
                 files.push(or_stream(None));
-                files.extend(fragments.iter().map(PathBuf::as_path));
+                files.extend(lsp.fragments.iter().map(PathBuf::as_path));
             }
             // These read at most one input.
             Some(
                 Command::Layout(_)
-                | Command::Explain { .. }
-                | Command::Completions { .. }
-                | Command::Man { .. }
-                | Command::Complete { .. },
+                | Command::Explain(_)
+                | Command::Completions(_)
+                | Command::Man(_)
+                | Command::Complete(_),
             ) => {}
         }
         match files.into_iter().filter(|path| is_stream(path)).count() {

@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use clap::{Arg, Command};
 
-use super::command;
 use super::lookup::row;
 use super::sets::Commands;
 use super::table::OPTIONS;
+use super::{command, whole_command};
 
 const BEFORE: &str = "\
 # Options
@@ -36,8 +36,7 @@ fn shown(arg: &Arg) -> String {
 }
 
 fn page() -> String {
-    let mut root = command();
-    root.build();
+    let root = whole_command();
     let mut text = BEFORE.to_owned();
     let mut sections: Vec<(&str, Commands)> = Vec::new();
     for (one, name, _) in Commands::ALL {
@@ -104,8 +103,7 @@ fn the_module_of_python_documents_the_table() {
     is_made("python/nnef_flatten/_api.py", |module| {
         let signature = module.split("@_described\ndef flatten(\n    x: Input,\n    *,\n").nth(1).unwrap();
         let keywords = signature.lines().take_while(|line| !line.starts_with(')'));
-        let mut root = command();
-        root.build();
+        let root = whole_command();
         let items = keywords.map(|line| {
             let keyword = line.trim().split(':').next().unwrap();
             let arg = root.get_arguments().find(|arg| arg.get_id() == keyword.trim_end_matches('_')).unwrap();
@@ -129,7 +127,7 @@ fn the_page_names_every_option() {
 /// An option without a row would be refused everywhere, a row without an option would say nothing.
 #[test]
 fn options_and_rows_are_the_same() {
-    let root = command();
+    let root = whole_command();
     let mut known = Vec::new();
     for of in std::iter::once(&root).chain(root.get_subcommands()) {
         let name = if of.get_name() == root.get_name() { "" } else { of.get_name() };

@@ -16,7 +16,7 @@ mod sets;
 mod table;
 
 pub(crate) use asked::Asked;
-pub(crate) use help::{command, name};
+pub(crate) use help::{command, name, tabled, whole_command};
 pub(crate) use listed::listed;
 pub(crate) use lookup::has;
 pub(crate) use sets::Commands;
