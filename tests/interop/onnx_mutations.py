@@ -33,7 +33,7 @@ ACCEPTED = {
 # Patterns of the messages of `check` where only it refuses, and why it does.
 REFUSED = {
     r"E2030 an attribute has no name \(functions": "nothing can refer to an attribute of a function that has no name",
-    r"E2051 `\w+`: .* (cannot be broadcast|do not go together|has the rank)": "the node fails when it runs; onnx compares fewer shapes",
+    r"E2051 `\w+`: .* (cannot be broadcast|do not go together|has the rank|is not a single number)": "the node fails when it runs; onnx compares fewer shapes",
     r"E2047 the sparse tensor": "onnx does not look at the items of sparse tensors",
     r"E2010 an attribute has several values": "which of the values counts is not said",
 }

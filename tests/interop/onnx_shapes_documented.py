@@ -36,6 +36,8 @@ DOCUMENTED = [
     Row("onnx does not follow the default value of an attribute of a function", "MeanVarianceNormalization", theirs="One and only one of the attributes"),
     Row("a single extent is repeated, and sizes are counted in any rank, as in onnxruntime", "CenterCropPad Resize",
         theirs="does not match the number of axes|shape input must be 1D"),
+    Row("an operand without items may have any rank, as in onnxruntime", "Concat",
+        theirs=r"op_type:Concat\): .*(axis must be in|must have same rank)"),
     # ---- `check` refuses more.
     Row("a loop has one count and one condition: onnxruntime refuses more, but sequences are not made here to run it", "Loop",
         ours="is not a single number"),
