@@ -36,7 +36,7 @@ fn the_table_of_steps_has_those_of_ci() {
 
 /// The numbers of a text, without the commas between their digits.
 fn numbers(text: &str) -> Vec<String> {
-    let plain = text.replace(',', "").replace('_', "");
+    let plain = text.replace([',', '_'], "");
     let words = plain.split(|c: char| !c.is_ascii_alphanumeric());
     words.filter(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_digit())).map(str::to_owned).collect()
 }
