@@ -5,6 +5,9 @@
 
 METADATA is the output of `cargo metadata --format-version 1 --locked --all-features`, which is called without it. Needs
 Python 3.11 for its reader of TOML. Advisories need their data base: cargo-deny reads it.
+
+It also counts the crates with unsafe code among those that the command runs with, on any system, and compares with the
+sentence of SECURITY.md.
 """
 
 import collections
@@ -79,10 +82,49 @@ def findings(packages, policy):
         yield "%s has one version: it needs no exception" % name
 
 
+# A block, a function, an implementation, a trait or an import of functions that is unsafe.
+UNSAFE = re.compile(r"\bunsafe\s*(\{|fn\b|impl\b|trait\b|extern\b)")
+COMMENT = re.compile(r"//[^\n]*")
+# How SECURITY.md tells the counts.
+SENTENCE = "%d of the %d crates that the command runs with, on any system, have some"
+
+
+def runtime(found):
+    """The packages that the root depends on at run time, without those of procedural macros and of build scripts."""
+    packages = {package["id"]: package for package in found["packages"]}
+    nodes = {node["id"]: node for node in found["resolve"]["nodes"]}
+    macros = {id for id, package in packages.items() if any("proc-macro" in target["kind"] for target in package["targets"])}
+    open_ids, seen = [found["resolve"]["root"]], set()
+    while open_ids:
+        at = open_ids.pop()
+        if at in seen or at in macros:
+            continue
+        seen.add(at)
+        for dependency in nodes[at]["deps"]:
+            if any(kind["kind"] is None for kind in dependency["dep_kinds"]):
+                open_ids.append(dependency["pkg"])
+    return [packages[id] for id in seen if id != found["resolve"]["root"]]
+
+
+def has_unsafe(package):
+    folder = pathlib.Path(package["manifest_path"]).parent / "src"
+    texts = (file.read_text(encoding="utf-8", errors="replace") for file in sorted(folder.rglob("*.rs")))
+    return any(UNSAFE.search(COMMENT.sub("", text)) for text in texts)
+
+
+def untold(found):
+    """What SECURITY.md does not tell of unsafe code."""
+    used = runtime(found)
+    sentence = SENTENCE % (sum(map(has_unsafe, used)), len(used))
+    if sentence not in " ".join((ROOT / "SECURITY.md").read_text(encoding="utf-8").split()):
+        yield "SECURITY.md does not say: " + sentence
+
+
 def main():
     policy = tomllib.loads((ROOT / "deny.toml").read_text(encoding="utf-8"))
-    packages = metadata(sys.argv[1:])["packages"]
-    found = list(findings(packages, policy))
+    told = metadata(sys.argv[1:])
+    packages = told["packages"]
+    found = list(findings(packages, policy)) + list(untold(told))
     print("\n".join(found + ["%d crates, %d findings" % (len(packages), len(found))]))
     return 1 if found else 0
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use nnef_flatten::cli;
 use nnef_flatten::input::{Given, Refusal};
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use crate::stamp::Stamp;
+use crate::stamp::Stamps;
 use crate::work::Length;
 
 /// The most bytes of an input that mostly takes less time than a thread.
@@ -37,8 +37,8 @@ impl AsRef<[u8]> for SharedBytes {
 struct GivenPath {
     given: PathBuf,
     absolute: PathBuf,
-    /// What the files were like when they were read first.
-    first: OnceLock<Stamp>,
+    /// What the files were like when they were read first: this one, and those of external data.
+    stamps: Arc<Stamps>,
 }
 
 impl GivenPath {
@@ -52,11 +52,10 @@ impl GivenPath {
 
     /// Refuses files that have changed since they were read first: what was made of them would silently be another one.
     fn unchanged(&self) -> Result<(), Refusal> {
-        let Some(now) = Stamp::of(&self.absolute) else { return Ok(()) };
-        if *self.first.get_or_init(|| now) == now {
-            return Ok(());
-        }
-        let path = self.path().display();
+        self.stamps.note(&self.absolute);
+        let Some(changed) = self.stamps.changed() else { return Ok(()) };
+        let shown = if changed == self.absolute { self.path() } else { &changed };
+        let path = shown.display();
         Err(Refusal::Unfit(format!("{path} has changed since this result was made of it; make the result again")))
     }
 }
@@ -72,7 +71,14 @@ impl Source {
     #[staticmethod]
     fn path(path: PathBuf) -> Self {
         let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
-        Source(Arc::new(Place::Path(GivenPath { given: path, absolute, first: OnceLock::new() })))
+        Source(Arc::new(Place::Path(GivenPath { given: path, absolute, stamps: Arc::default() })))
+    }
+
+    /// A file, a folder or an archive of which a result was made elsewhere, with what its files were like.
+    #[staticmethod]
+    fn pickled(path: PathBuf, stamps: Vec<(PathBuf, u64)>) -> Self {
+        let stamps = Arc::new(Stamps::again(stamps));
+        Source(Arc::new(Place::Path(GivenPath { given: path.clone(), absolute: path, stamps })))
     }
 
     /// Bytes under a name for messages.
@@ -81,11 +87,14 @@ impl Source {
         Source(Arc::new(Place::Memory(name, SharedBytes(Arc::new(data)))))
     }
 
-    /// For `pickle`: paths stay paths.
+    /// For `pickle`: paths stay paths, with what their files were like.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let (py, kind) = (slf.py(), slf.get_type());
         Ok(match &*slf.get().0 {
-            Place::Path(path) => (kind.getattr("path")?, (path.absolute.clone(),).into_pyobject(py)?.into_any()),
+            Place::Path(path) => {
+                let noted = path.stamps.noted();
+                (kind.getattr("pickled")?, (path.absolute.clone(), noted).into_pyobject(py)?.into_any())
+            }
             Place::Memory(name, data) => {
                 let data = PyBytes::new(py, data.as_ref());
                 (kind.getattr("memory")?, (name, data).into_pyobject(py)?.into_any())
@@ -110,7 +119,10 @@ impl Source {
     /// Its files have changed since they were read first.
     pub(crate) fn given(&self) -> Result<Given<'_>, Refusal> {
         match &*self.0 {
-            Place::Path(path) => path.unchanged().map(|()| Given::from(path.path())),
+            Place::Path(path) => path.unchanged().map(|()| {
+                let stamps = Arc::clone(&path.stamps);
+                Given::from(path.path()).noting(Arc::new(move |file| stamps.note(file)))
+            }),
             Place::Memory(name, data) => Ok(Given::owned_by(name, data.clone())),
         }
     }

@@ -102,6 +102,39 @@ def test_pickles_of_files_tell_that_these_have_changed(tmp_path: Path) -> None:
         len(pickle.loads(pickled))
 
 
+def test_pickled_models_tell_that_their_file_has_changed(tmp_path: Path) -> None:
+    file = tmp_path / "model.onnxtxt"
+    file.write_text(ONNX)
+    pickled = pickle.dumps(nnef_flatten.flatten(file, set={"N": 2}))
+    assert '"Add"' in pickle.loads(pickled).convert("json")
+    file.write_text(ONNX.replace("Add (a, a)", "Identity (a)"))
+    model = pickle.loads(pickle.dumps(pickle.loads(pickled)))
+    assert isinstance(model, Model) and "Add" in model.to_text()
+    for verb in (lambda: model.convert("onnx"), model.stats, lambda: model.save(tmp_path / "flat.onnx"), lambda: nnef_flatten.load(model)):
+        with pytest.raises(ValueError, match="model.onnxtxt has changed since"):
+            verb()
+
+
+def test_results_tell_that_external_data_have_changed(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    np = pytest.importorskip("numpy")
+    weights = onnx.numpy_helper.from_array(np.array([3.0, 4.0], np.float32), "w")
+    model = onnx.parser.parse_model('<ir_version: 10, opset_import: ["" : 21]> g (float[2] x) => (float[2] y) { y = Mul (x, w) }')
+    model.graph.initializer.append(weights)
+    path = tmp_path / "model.onnx"
+    onnx.save(model, path, save_as_external_data=True, location="model.weights", size_threshold=0)
+    result = nnef_flatten.flatten(path)
+    pickled = pickle.dumps(result)
+    given = np.array([1.0, 2.0], np.float32)
+    assert nnef_flatten.run(result, given)["y"].tolist() == [3.0, 8.0]
+    (tmp_path / "model.weights").write_bytes(np.array([5.0, 6.0, 7.0], np.float32).tobytes())
+    for again in (result, pickle.loads(pickled)):
+        for verb in (again.stats, again.verify, lambda: nnef_flatten.run(again, given), lambda: again.convert("json")):
+            with pytest.raises(ValueError, match="model.weights has changed since"):
+                verb()
+    assert nnef_flatten.run(nnef_flatten.flatten(path), given)["y"].tolist() == [5.0, 12.0]
+
+
 def test_large_graphs_are_pickled(tmp_path: Path) -> None:
     graph = nnef_flatten.flatten(large(MANY))
     assert len(graph) > MANY

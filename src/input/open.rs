@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::json;
 
-use super::opened::Opened;
+use super::opened::{NoteFile, Opened};
 use super::passes::{outlined, selected};
 use super::settings::Settings;
 use super::source::{Evaluable, Flat, Source};
@@ -26,6 +27,7 @@ use crate::{Graph, Options, write};
 pub struct Given<'g> {
     from: From<'g>,
     notation: Option<&'g str>,
+    beside: Option<NoteFile>,
 }
 
 enum From<'g> {
@@ -41,10 +43,11 @@ impl Given<'_> {
             Notation::named(name).ok_or_else(unknown)
         };
         let named = self.notation.map(known).transpose()?;
-        let opened = match self.from {
+        let mut opened = match self.from {
             From::Path(path) => Opened::open(path)?,
             From::Bytes(name, bytes) => Opened::memory(name.to_owned(), bytes),
         };
+        opened.beside = self.beside;
         Ok((opened, named))
     }
 
@@ -60,6 +63,26 @@ impl Given<'_> {
     /// ```
     pub fn notation(self, name: &'static str) -> Self {
         Given { notation: Some(name), ..self }
+    }
+
+    /// Tells the paths of the files of external data that a model names, before they are read.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use std::sync::{Arc, Mutex};
+    /// use nnef_flatten::input::Given;
+    /// use nnef_flatten::{Options, open};
+    ///
+    /// let told = Arc::new(Mutex::new(0));
+    /// let count = Arc::clone(&told);
+    /// let given = Given::from(Path::new("examples/onnx/heads.onnxtxt"));
+    /// let given = given.noting(Arc::new(move |_: &Path| *count.lock().unwrap() += 1));
+    /// open(given, &Options::default())?.check()?;
+    /// assert_eq!(*told.lock().unwrap(), 0, "the model has its data itself");
+    /// # Ok::<(), nnef_flatten::input::Refusal>(())
+    /// ```
+    pub fn noting(self, note: Arc<dyn Fn(&Path) + Send + Sync>) -> Self {
+        Given { beside: Some(note), ..self }
     }
 }
 
@@ -78,19 +101,19 @@ impl<'g> Given<'g> {
     /// # Ok::<(), nnef_flatten::input::Refusal>(())
     /// ```
     pub fn owned_by(name: &'g str, owner: impl AsRef<[u8]> + Send + 'static) -> Self {
-        Given { from: From::Bytes(name, Bytes::from_owner(owner)), notation: None }
+        Given { from: From::Bytes(name, Bytes::from_owner(owner)), notation: None, beside: None }
     }
 }
 
 impl<'g> std::convert::From<&'g Path> for Given<'g> {
     fn from(path: &'g Path) -> Self {
-        Given { from: From::Path(path), notation: None }
+        Given { from: From::Path(path), notation: None, beside: None }
     }
 }
 
 impl<'g, B: Into<Vec<u8>>> std::convert::From<(&'g str, B)> for Given<'g> {
     fn from((name, bytes): (&'g str, B)) -> Self {
-        Given { from: From::Bytes(name, Bytes::from(bytes.into())), notation: None }
+        Given { from: From::Bytes(name, Bytes::from(bytes.into())), notation: None, beside: None }
     }
 }
 

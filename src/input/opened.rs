@@ -39,7 +39,12 @@ pub(crate) struct Opened {
     file: Option<Arc<File>>,
     first: Bytes,
     rest: Rest,
+    /// Who is told of files beside it.
+    pub(super) beside: Option<NoteFile>,
 }
+
+/// A function that is told of a file.
+pub(super) type NoteFile = Arc<dyn Fn(&Path) + Send + Sync>;
 
 /// Where the bytes after the first ones are.
 enum Rest {
@@ -88,7 +93,7 @@ impl Opened {
     /// Bytes under a name for messages.
     pub(crate) fn memory(name: String, bytes: Bytes) -> Self {
         let first = bytes.slice(..bytes.len().min(FIRST));
-        Opened { path: None, name, kind: FileKind::Stream, file: None, first, rest: Rest::Whole(bytes) }
+        Opened { path: None, name, kind: FileKind::Stream, file: None, first, rest: Rest::Whole(bytes), beside: None }
     }
 
     /// A stream without a path, under a name for messages.
@@ -109,7 +114,7 @@ impl Opened {
         match first_of(&mut *rest, kind) {
             // Small inputs are read by now.
             Ok(first) if first.len() < FIRST => Ok(Opened { path, kind, ..Opened::memory(name, first) }),
-            Ok(first) => Ok(Opened { path, name, kind, file: None, first, rest: Rest::Unread(rest) }),
+            Ok(first) => Ok(Opened { path, name, kind, file: None, first, rest: Rest::Unread(rest), beside: None }),
             Err(error) => Err(Refusal::io(&name, error)),
         }
     }

@@ -5,7 +5,8 @@
     python3 tests/conformance/run.py --program tests/conformance/programs/khronos.json -v
 
 One line for each table: cases that are right, and all that the program was asked. The last line is the total. Exit
-status 1 if less than --min percent are right, 2 if the program cannot be started. The core needs the standard library of
+status 1 if less than --min percent are right, 2 if the program cannot be started. With --known, a file of cases that are
+not right with the reason of each, it is 1 if another case is wrong, or one of these is right. The core needs the standard library of
 Python; what is computed of models of ONNX needs the packages onnx, onnxruntime and numpy in the interpreter of --python,
 and is skipped without them.
 """
@@ -65,13 +66,13 @@ class Score:
     """Of one table: cases that are right, and those that are not with the reason."""
 
     def __init__(self, table):
-        self.table, self.right, self.skipped, self.wrong = table, 0, 0, []
+        self.table, self.right, self.skipped, self.wrong = table, 0, [], []
 
     def add(self, name, why):
         if why is None:
             self.right += 1
         elif why == "skip":
-            self.skipped += 1
+            self.skipped.append(name)
         else:
             self.wrong.append((name, why))
 
@@ -92,13 +93,13 @@ def scored_table(program, name, table, judge):
     return score
 
 
-def scored_field(program, oracle):
-    """The cases of `field`: all of them for a command, those that only ask whether a model is read for others."""
-    score = Score("field")
+def scored_field(program, oracle, folder_of_cases):
+    """The cases of a folder: all of them for a command, those that only ask whether a model is read for others."""
+    score = Score(os.path.basename(os.path.normpath(folder_of_cases)))
     runner = field.Runner(program.command(), oracle) if program.command() else None
     if runner is None and not program.answers("onnx/reads"):
         return None
-    for name, folder, case in field.cases(os.path.join(HERE, "field")):
+    for name, folder, case in field.cases(folder_of_cases):
         if runner is None:
             score.add(name, field.judge(program, name, folder, case))
         else:
@@ -107,8 +108,8 @@ def scored_field(program, oracle):
     return score
 
 
-def scores(program, oracle, wanted=()):
-    """The scores of a program in the tables whose names start with one of `wanted`."""
+def scores(program, oracle, wanted=(), more=()):
+    """The scores of a program in the tables whose names start with one of `wanted`; `more` are other folders of cases."""
     def is_wanted(name):
         return not wanted or any(name.startswith(prefix) for prefix in wanted)
 
@@ -116,9 +117,21 @@ def scores(program, oracle, wanted=()):
         score = scored_table(program, name, table, judge) if is_wanted(name) else None
         if score is not None and score.total():
             yield score
-    score = scored_field(program, oracle) if is_wanted("field") else None
-    if score is not None:
-        yield score
+    for folder in [os.path.join(HERE, "field"), *more]:
+        score = scored_field(program, oracle, folder) if folder in more or is_wanted("field") else None
+        if score is not None:
+            yield score
+
+
+def unexpected(report, known):
+    """What is not as it is known to be, of the tables that were asked: lines for people."""
+    for table, found in report.items():
+        wrong, excused = dict(found["wrong"]), known.get(table, {})
+        for name, why in wrong.items():
+            if name not in excused:
+                yield "%s, %s is wrong: %s" % (table, name, why)
+        for name in sorted(excused.keys() - wrong.keys() - set(found["skipped"])):
+            yield "%s, %s is right: it needs no exception" % (table, name)
 
 
 def arguments():
@@ -128,6 +141,8 @@ def arguments():
     parser.add_argument("--python", default=sys.executable, help="an interpreter with onnx, onnxruntime and numpy")
     parser.add_argument("--only", default="", help="only tables whose names start so: nnef,onnx/inline,field")
     parser.add_argument("--min", type=float, default=0.0, help="exit status 1 below so many percent")
+    parser.add_argument("--known", help="a file of cases that are not right, with reasons: exit status 1 if others are not")
+    parser.add_argument("--cases", action="append", default=[], metavar="FOLDER", help="another folder of cases like `field`")
     parser.add_argument("--json", help="write the result of each table to this file")
     parser.add_argument("-v", action="store_true", help="list the cases that are not right, with the reason")
     return parser.parse_args()
@@ -142,13 +157,13 @@ def main():
     oracle = Oracle(options.python)
     right = total = 0
     report = {}
-    for score in scores(program, oracle, [part for part in options.only.split(",") if part]):
-        skipped = "  (%d skipped)" % score.skipped if score.skipped else ""
+    for score in scores(program, oracle, [part for part in options.only.split(",") if part], options.cases):
+        skipped = "  (%d skipped)" % len(score.skipped) if score.skipped else ""
         print("%-34s %4d/%-4d%s" % (score.table, score.right, score.total(), skipped), flush=True)
         for name, why in score.wrong if options.v else []:
             print("    %s: %s" % (name[:60], why))
         right, total = right + score.right, total + score.total()
-        report[score.table] = {"right": score.right, "total": score.total(), "wrong": score.wrong}
+        report[score.table] = {"right": score.right, "total": score.total(), "wrong": score.wrong, "skipped": score.skipped}
     program.close()
     if oracle.missing:
         print("NOTE skipped what needs %s" % oracle.missing)
@@ -157,7 +172,13 @@ def main():
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(report, file, indent=1)
-    return 0 if total and share + 1e-9 >= options.min else 1
+    surprises = []
+    if options.known:
+        with open(options.known, encoding="utf-8") as file:
+            surprises = list(unexpected(report, json.load(file)))
+        for line in surprises:
+            print(line)
+    return 0 if total and share + 1e-9 >= options.min and not surprises else 1
 
 
 if __name__ == "__main__":

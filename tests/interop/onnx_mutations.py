@@ -13,27 +13,17 @@ infers types and shapes, too (`full_check`), since `check` looks at types. The t
 there is no reason in `ACCEPTED` or `REFUSED`. What only the inference refuses is counted, but has no limit.
 """
 
-import argparse
 import collections
-import contextlib
-import json
-import multiprocessing
-import os
 import pathlib
 import random
 import re
-import subprocess
 import sys
-import tempfile
-import warnings
 
-import numpy
 import onnx
-import onnx.backend.test.case.node
 from google.protobuf.descriptor import FieldDescriptor
-from onnx import helper, numpy_helper, parser
+from onnx import helper, parser
 
-warnings.filterwarnings("ignore")
+from onnx_verdicts import TEXTS, arguments, cases, check, fill, folder_of, verdicts, written
 
 # Patterns of the messages of onnx where only `check` accepts, and why it does.
 ACCEPTED = {
@@ -43,82 +33,12 @@ ACCEPTED = {
 # Patterns of the messages of `check` where only it refuses, and why it does.
 REFUSED = {
     r"E2030 an attribute has no name \(functions": "nothing can refer to an attribute of a function that has no name",
-    r"E2051 `\w+`: .* (cannot be broadcast|do not go together|has the rank)": "the node fails when it runs; onnx compares fewer shapes",
+    r"E2051 `\w+`: .* (cannot be broadcast|do not go together|has the rank|is not a single number)": "the node fails when it runs; onnx compares fewer shapes",
     r"E2047 the sparse tensor": "onnx does not look at the items of sparse tensors",
     r"E2010 an attribute has several values": "which of the values counts is not said",
 }
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "onnx"
-
-TEXTS = {
-    "functions": """<ir_version: 10, opset_import: ["" : 21, "loc" : 1]>
-        net (float[N, 4] x, float[4, 4] w) => (float[N, 4] y, float[N, 4] z)
-        <float[4] b = {1, 2, 3, 4}, int64[1] axes = {1}> {
-            h = loc.dense <scale = 2.0> (x, w, b)
-            y, z = loc.pair (h, x)
-        }
-        <domain: "loc", opset_import: ["" : 21, "loc" : 1]>
-        dense <scale: float = 1.0> (a, m, c) => (r) {
-            p = MatMul (a, m)
-            q = Add (p, c)
-            r = loc.leaky <slope: float = @scale> (q)
-        }
-        <domain: "loc", opset_import: ["" : 21]>
-        leaky <slope> (v) => (r) { r = LeakyRelu <alpha: float = @slope> (v) }
-        <domain: "loc", opset_import: ["" : 21]>
-        pair (a, b) => (s, d) { s = Add (a, b) d = Sub (a, b) }""",
-    "control": """<ir_version: 9, opset_import: ["" : 17]>
-        net (float[2, 3] x, bool c, int64 n) => (float[2, 3] y, float[2, 3] last, float[K, 2, 3] all) {
-            t = Relu (x)
-            y = If (c) <
-                then_branch = one () => (float[2, 3] p) <float[3] w = {1, 2, 3}> { p = Mul (t, w) },
-                else_branch = two () => (float[2, 3] q) { u = Neg (t) q = Exp (u) }
-            >
-            last, all = Loop (n, c, x) <
-                body = step (int64 i, bool k, float[2, 3] s) => (bool k2, float[2, 3] s2, float[2, 3] o) {
-                    k2 = Identity (k) s2 = Add (s, t) o = Abs (s2)
-                }
-            >
-        }""",
-    "network": """<ir_version: 8, producer_name: "exporter", model_version: 1, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
-        net (float[1, 3, 8, 8] x) => (float[1, 2] y, int64[K] s)
-        <float[2, 3, 3, 3] w, float[2] b = {0.5, 1.5}, int64[2] shape = {1, -1}, float[32, 2] m> {
-            c = Conv <auto_pad = "SAME_UPPER", strides = [2, 2]> (x, w, b)
-            r = Clip (c)
-            p = MaxPool <kernel_shape = [2, 2], strides = [1, 1], pads = [0, 0, 1, 1]> (r)
-            f = Reshape (p, shape)
-            g = Gemm <alpha = 0.5, transB = 0> (f, m)
-            y = Softmax <axis = -1> (g)
-            s = Shape (p)
-        }""",
-    "sequences": """<ir_version: 8, opset_import: ["" : 18]>
-        net (float[2] a, seq(float[2]) q, optional(float[2]) o) => (float[2] y, seq(float[2]) s, float[2] e) {
-            s = SequenceConstruct (a, a)
-            i = Constant <value_int = 0> ()
-            y = SequenceAt (q, i)
-            e = OptionalGetElement (o)
-        }""",
-    "constants": """<ir_version: 9, opset_import: ["" : 19]>
-        net (float[2] x) => (float[2] y, int64[2] k, double[1] d, bool[2] t, string[1] u) {
-            c = Constant <value = float[2] {1.0, 2.0}> ()
-            y = Add (x, c)
-            k = Constant <value_ints = [1, 2]> ()
-            f = Constant <value_floats = [1.5]> ()
-            d = Cast <to = 11> (f)
-            t = Less (x, c)
-            u = Constant <value_strings = ["one"]> ()
-        }""",
-}  # fmt: skip
-
-
-def fill(model):
-    """Gives constants that the text only declares random elements."""
-    chance = numpy.random.RandomState(1)
-    for tensor in model.graph.initializer:
-        if tensor.data_type == onnx.TensorProto.FLOAT and not tensor.float_data and not tensor.raw_data:
-            elements = chance.rand(*tensor.dims).astype(numpy.float32)
-            tensor.CopyFrom(numpy_helper.from_array(elements, tensor.name))
-
 
 def sparse():
     values = helper.make_tensor("w", onnx.TensorProto.FLOAT, [2], [1.0, 2.0])
@@ -174,17 +94,13 @@ def decorate(model):
 
 
 def seeds(chance):
-    models = {name: parser.parse_model(text) for name, text in TEXTS.items()}
-    models |= {"sparse": sparse(), "attributes": attributes()}
+    models = written() | {"sparse": sparse(), "attributes": attributes()}
     models |= {path.stem: parser.parse_model(path.read_text()) for path in sorted(EXAMPLES.glob("*.onnxtxt"))}
     for name, model in models.items():
         fill(model)
         if name != "functions":
             decorate(model)
-    with contextlib.redirect_stdout(None), contextlib.redirect_stderr(None):
-        cases = onnx.backend.test.case.node.collect_testcases(None)
-    small = [case for case in cases if case.model is not None and case.model.ByteSize() < 4000]
-    for case in chance.sample(sorted(small, key=lambda case: case.name), 40):
+    for case in chance.sample(cases(4000), 40):
         models[case.name] = case.model
     return models
 
@@ -296,87 +212,6 @@ def change_bytes(chance, data):
     return bytes(data), f"{action} byte"
 
 
-def first_line(error):
-    return next((line for line in str(error).splitlines() if line.strip()), repr(error))
-
-
-def judge(paths, out):
-    """Writes the verdicts of onnx.checker, basic and full, and of onnxruntime on each file as a line of JSON."""
-    import onnxruntime
-
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    onnxruntime.set_default_logger_severity(4)
-
-    def run(path):
-        onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-
-    with open(out, "a") as lines:
-        for path in paths:
-            found = []
-            for judge_one in [
-                lambda path: onnx.checker.check_model(path),
-                lambda path: onnx.checker.check_model(path, full_check=True),
-                run,
-            ]:
-                # Where a judge ends the process, this line tells which file it was.
-                try:
-                    judge_one(path)
-                    found.append(None)
-                except Exception as error:
-                    # A session may lack an implementation of what is right.
-                    found.append(None if "NOT_IMPLEMENTED" in str(error) else first_line(error))
-            lines.write(json.dumps([path, *found]) + "\n")
-            lines.flush()
-
-
-def verdicts(paths, folder, judge=judge):
-    """The verdicts on files: path -> (basic, full, onnxruntime); none of a file on which a judge crashes."""
-    context = multiprocessing.get_context("fork")
-    halves = [paths[0::2], paths[1::2]]
-    outs = [folder / f"{judge.__name__}{i}.verdicts" for i in range(2)]
-    for out in outs:
-        out.unlink(missing_ok=True)
-
-    def started(half, out):
-        process = context.Process(target=judge, args=(half, out))
-        process.start()
-        return process
-
-    found = {}
-    running = [(started(half, out), half, out) for half, out in zip(halves, outs)]
-    while running:
-        process, half, out = running.pop(0)
-        process.join()
-        done = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-        found |= {line[0]: line[1:] for line in done}
-        left = half[sum(path in found for path in half) :]
-        if left:
-            found[left[0]] = None
-            running.append((started(left[1:], out), left[1:], out))
-    return found
-
-
-def check(binary, paths, *options):
-    """The codes of the errors of each file; an empty list for a file that is accepted."""
-    found = {path: [] for path in paths}
-    for start in range(0, len(paths), 500):
-        part = paths[start : start + 500]
-        command = [binary, "check", "--message-format", "json", *options, "--from", "onnx", *part]
-        run = subprocess.run(command, capture_output=True, text=True)
-        assert run.returncode in (0, 1), f"exit status {run.returncode}\n{run.stderr[-1000:]}"
-        for line in run.stderr.splitlines():
-            each = json.loads(line)
-            if each.get("severity") == "error":
-                found[each["file"]].append(f"{each['code']} {each['message']}")
-    return found
-
-
 class Tally:
     """Models on which verdicts differ, among those that must have one verdict, but for known reasons."""
 
@@ -402,25 +237,17 @@ class Tally:
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--bin", required=True)
-    arguments.add_argument("--count", type=int, default=1500, help="mutations")
-    arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--keep", type=pathlib.Path, help="a folder for the models")
-    arguments.add_argument("-v", action="store_true", help="all disagreements")
-    arguments = arguments.parse_args()
-    chance = random.Random(arguments.seed)
+    options = arguments(__doc__, 1500, "mutations").parse_args()
+    chance = random.Random(options.seed)
     known = seeds(chance)
-    with tempfile.TemporaryDirectory() as folder:
-        folder = arguments.keep or pathlib.Path(folder)
-        folder.mkdir(exist_ok=True)
+    with folder_of(options) as folder:
         told = {}
         for name, model in known.items():
             path = folder / f"{name}.onnx"
             path.write_bytes(model.SerializeToString())
             told[str(path)] = f"{name}: unchanged"
         names = sorted(known)
-        for i in range(arguments.count):
+        for i in range(options.count):
             # The models made for this test have more kinds of messages than those of operators.
             name = chance.choice(names if chance.random() < 0.3 else sorted({*TEXTS, "sparse", "attributes"}))
             data, what = mutate(chance, known[name])
@@ -429,7 +256,7 @@ def main():
             told[str(path)] = f"{name} ({i}): {what}"
         paths = list(told)
         theirs = verdicts(paths, folder)
-        ours, strict = check(arguments.bin, paths), check(arguments.bin, paths, "--strict")
+        ours, strict = check(options.bin, paths), check(options.bin, paths, "--strict")
 
     accepted = Tally("onnx.checker refuses, `check` accepts", ACCEPTED)
     accepted_strictly = Tally("  of which with --strict")
@@ -451,9 +278,9 @@ def main():
         elif session is None:
             refused.add(bool(ours[path]), f"{what}: {'; '.join(ours[path])[:200]}")
             refused_strictly.add(bool(strict[path]), f"{what}: {'; '.join(strict[path])[:200]}")
-    print(f"{len(known)} models, {arguments.count} mutations, {crashes} of which end onnx or onnxruntime")
+    print(f"{len(known)} models, {options.count} mutations, {crashes} of which end onnx or onnxruntime")
     for tally in [accepted, accepted_strictly, refused, refused_strictly, inferred]:
-        tally.show(1000 if arguments.v else 10 if tally in (accepted, refused) else 0)
+        tally.show(1000 if options.v else 10 if tally in (accepted, refused) else 0)
     wrong = accepted.unknown() + refused.unknown()
     for sample in wrong:
         print(f"no reason is known: {sample}")

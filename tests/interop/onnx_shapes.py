@@ -6,7 +6,7 @@
 One thing of a model is changed: an extent, the rank or the element type of an input, an output, a `value_info` or an
 initializer, an item of a constant of integers, or an attribute that decides shapes (axes, pads, kernel_shape, perm, split and
 others). The models are onnx's own operator tests, with operands of integers as constants in a half of them, those with
-functions and control flow of `onnx_mutations.py`, and with `--models` all models of a folder, which as they are must not be refused
+functions and control flow of `onnx_verdicts.py`, and with `--models` all models of a folder, which as they are must not be refused
 where onnx.checker accepts them.
 
 What `onnx.checker.check_model(full_check=True)` refuses has to be refused, and what it accepts has to be accepted, except
@@ -14,27 +14,20 @@ for what `DOCUMENTED` says. Where only `check` refuses, it is right if onnxrunti
 inputs of the declared shapes. The test fails if less than 98 % agree, or if a refusal is wrong.
 """
 
-import argparse
 import collections
-import contextlib
 import json
 import os
 import pathlib
 import random
 import re
 import sys
-import tempfile
-import warnings
 
 import numpy
 import onnx
-import onnx.backend.test.case.node
-from onnx import TensorProto, helper, numpy_helper, parser
+from onnx import TensorProto, helper, numpy_helper
 
-from onnx_mutations import TEXTS, check, fill, verdicts
 from onnx_shapes_documented import DOCUMENTED
-
-warnings.filterwarnings("ignore")
+from onnx_verdicts import arguments, cases, check, folder_of, verdicts, written
 
 LEAST = 98.0
 INTEGERS = (TensorProto.INT64, TensorProto.INT32)
@@ -48,10 +41,8 @@ ATTRIBUTES = """axis axes pads kernel_shape perm split strides dilations group b
 
 def of_onnx():
     """onnx's operator tests: the model, and the operands of the first data set."""
-    with contextlib.redirect_stdout(None), contextlib.redirect_stderr(None):
-        cases = onnx.backend.test.case.node.collect_testcases(None)
-    for case in sorted(cases, key=lambda case: case.name):
-        if case.model is not None and case.model.ByteSize() < 20000 and case.data_sets:
+    for case in cases(20000):
+        if case.data_sets:
             yield case.name, case.model, case.data_sets[0][0]
 
 
@@ -90,9 +81,7 @@ def seeds(folder):
     groups = {"operators": {}, "written": {}, "real": {}}
     for name, model, operands in of_onnx():
         groups["operators"][name] = (model, operands)
-    for name, text in TEXTS.items():
-        model = parser.parse_model(text)
-        fill(model)
+    for name, model in written().items():
         groups["written"][name] = (model, [])
     for path in sorted(folder.glob("**/*.onnx")) if folder else []:
         if path.stat().st_size < 1_000_000:
@@ -252,8 +241,14 @@ def mutated(chance, model):
     return None, None
 
 
+def fits(declared, shape):
+    """Whether a shape has the declared rank, and the extents that are numbers."""
+    return len(declared) == len(shape) and all(a == b for a, b in zip(declared, shape) if isinstance(a, int))
+
+
 def run(path):
-    """Why onnxruntime does not run a model on operands of the declared shapes; none if it does, or if none can be made."""
+    """Why onnxruntime does not run a model on operands of the declared shapes, or that a result is not as it is declared, of
+    which onnxruntime only warns; none if it runs, or if no operands can be made."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -269,7 +264,10 @@ def run(path):
             kind = {"float": "float32", "double": "float64"}.get(name, name)
             extents = [item if isinstance(item, int) and item >= 0 else 2 for item in each.shape]
             given[each.name] = numpy.ones(extents, kind)
-        session.run(None, given)
+        results = session.run(None, given)
+        for each, result in zip(session.get_outputs(), results):
+            if hasattr(result, "shape") and not fits(each.shape, result.shape):
+                return f"`{each.name}` is declared as {each.shape}, and has the shape {result.shape}"
     except (AttributeError, TypeError):
         return None
     except Exception as error:
@@ -338,21 +336,14 @@ def samples(chance, groups, count, folder):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--bin", required=True)
-    arguments.add_argument("--count", type=int, default=3000, help="changes")
-    arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--models", type=pathlib.Path, help="a folder of models")
-    arguments.add_argument("--keep", type=pathlib.Path, help="a folder for the models that are made")
-    arguments.add_argument("-v", action="store_true", help="all differences, and how often each row of what is known counts")
-    arguments = arguments.parse_args()
-    chance = random.Random(arguments.seed)
-    with tempfile.TemporaryDirectory() as folder:
-        folder = arguments.keep or pathlib.Path(folder)
-        folder.mkdir(exist_ok=True)
-        made = list(samples(chance, seeds(arguments.models), arguments.count, folder))
+    parser = arguments(__doc__, 3000, "changes")
+    parser.add_argument("--models", type=pathlib.Path, help="a folder of models")
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    with folder_of(options) as folder:
+        made = list(samples(chance, seeds(options.models), options.count, folder))
         paths = [sample.path for sample in made]
-        theirs, ours = verdicts(paths, folder), check(arguments.bin, paths)
+        theirs, ours = verdicts(paths, folder), check(options.bin, paths)
         judged = [sample for sample in made if theirs[sample.path] is not None]
         different = [sample for sample in judged if sample.judge(theirs[sample.path], ours[sample.path])]
         for sample in different:
@@ -369,11 +360,11 @@ def main():
     percent = 100 * (1 - (len(missed) + len(wrong)) / max(1, counted))
     print(f"{len(judged)} models, of which onnx.checker refuses {sum(bool(sample.theirs) for sample in judged)}")
     print(f"known differences: {sum(known.values())}")
-    for reason, number in known.most_common() if arguments.v else []:
+    for reason, number in known.most_common() if options.v else []:
         print(f"    {number:5} {reason}")
     for what, found in [("onnx.checker refuses, `check` accepts", missed), ("only `check` refuses", wrong)]:
         print(f"{what}: {len(found)}")
-        for sample in found[: None if arguments.v else 10]:
+        for sample in found[: None if options.v else 10]:
             print(f"    {sample}")
     print(f"agreement: {percent:.2f} %")
     sys.exit(1 if wrong or percent < LEAST else 0)

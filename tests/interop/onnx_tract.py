@@ -4,8 +4,9 @@
 usage: onnx_tract.py --bin PATH [--models FOLDER] [-v]
 
 Models are folders with `model.onnx` and `io.npz`. tract reads no functions, so that most of them are nothing for it before
-they are flattened. A model that it cannot load afterwards is named with the reason and counts neither way. Exit status 0
-when all others agree, 1 when some differ, 0 with the word `skipped` when tract or numpy is not installed.
+they are flattened. A model that it cannot load afterwards is named with the reason and counts neither way. Where tract
+computes other numbers, it gets the model that onnx.inliner made flat, too: with the same numbers of both it is tract that
+differs. Exit status 0 when all others agree, 1 when some differ, 0 with the word `skipped` when a package is not installed.
 """
 import argparse
 import pathlib
@@ -15,14 +16,12 @@ import tempfile
 
 try:
     import numpy as np
+    import onnx
+    import onnx.inliner
     import tract
 except (ImportError, OSError) as error:
     print(f"skipped: {error}")
     sys.exit(0)
-
-
-# Models of which tract computes something else than onnxruntime and onnx, whoever flattens them.
-KNOWN = {"torch_isx": "tract takes x * 0 for 0, also where x is infinite"}
 
 
 def runnable(file, inputs):
@@ -42,8 +41,34 @@ def runnable(file, inputs):
     return model.into_model().into_runnable(), names, outputs
 
 
+def computed(file, inputs):
+    """The names of the outputs, and what tract computes of them."""
+    model, names, outputs = runnable(file, inputs)
+    return outputs, [value.to_numpy() for value in model.run([np.array(inputs[name], order="C") for name in names])]
+
+
+def different(outputs, found, wanted):
+    """The first output that is not as wanted."""
+    if len(found) != len(wanted):
+        return f"{len(found)} outputs"
+    alike = {"rtol": 1e-3, "atol": 1e-4, "equal_nan": True}
+    pairs = zip(outputs, found, wanted)
+    return next((name for name, a, b in pairs if not np.allclose(np.asarray(a, float), np.asarray(b, float), **alike)), None)
+
+
+def is_of_tract(folder, work, inputs, found):
+    """Whether tract computes the same of what onnx.inliner made of the model."""
+    other = work / "inlined.onnx"
+    try:
+        onnx.save(onnx.inliner.inline_local_functions(onnx.load(folder / "model.onnx")), other)
+        outputs, others = computed(other, inputs)
+    except Exception:
+        return False
+    return different(outputs, others, found) is None
+
+
 def compare(binary, folder, work):
-    """`same`, `differs`, or why tract cannot tell."""
+    """`same`, `differs`, `tract alone`, or why tract cannot tell."""
     data = np.load(folder / "io.npz")
     flat = work / "flat.onnx"
     done = subprocess.run([binary, "-q", folder / "model.onnx", "-o", flat], capture_output=True, text=True)
@@ -52,16 +77,14 @@ def compare(binary, folder, work):
     inputs = {key[3:]: data[key] for key in data if key.startswith("in:")}
     wanted = [data[key] for key in data if key.startswith("out:")]
     try:
-        model, names, outputs = runnable(flat, inputs)
-        found = [value.to_numpy() for value in model.run([np.array(inputs[name], order="C") for name in names])]
+        outputs, found = computed(flat, inputs)
     except Exception as error:
         return " ".join(str(error).split())[:200]
-    if len(found) != len(wanted):
-        return f"differs: {len(found)} outputs"
-    for name, a, b in zip(outputs, found, wanted):
-        if not np.allclose(np.asarray(a, dtype=float), np.asarray(b, dtype=float), rtol=1e-3, atol=1e-4, equal_nan=True):
-            return f"differs: {name}"
-    return "same"
+    name = different(outputs, found, wanted)
+    if name is None:
+        return "same"
+    kind = "tract alone" if is_of_tract(folder, work, inputs, found) else "differs"
+    return f"{kind}: {name}"
 
 
 def main():
@@ -71,14 +94,12 @@ def main():
     parser.add_argument("-v", action="store_true")
     options = parser.parse_args()
     folders = sorted(path.parent for path in pathlib.Path(options.models).glob("*/model.onnx"))
-    counts = {"same": 0, "differs": 0, "not loaded": 0}
+    counts = {"same": 0, "tract alone": 0, "differs": 0, "not loaded": 0}
     with tempfile.TemporaryDirectory() as work:
         for folder in folders:
             if not (folder / "io.npz").exists():
                 continue
             verdict = compare(options.bin, folder, pathlib.Path(work))
-            if verdict.startswith("differs") and folder.name in KNOWN:
-                verdict = KNOWN[folder.name]
             kind = verdict.split(":")[0]
             counts[kind if kind in counts else "not loaded"] += 1
             if options.v or kind == "differs":

@@ -45,6 +45,20 @@ fn every_code_is_listed_with_the_rules() {
 }
 
 #[test]
+fn codes_that_pages_name_exist() {
+    let known: BTreeSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    let is_code = |word: &&str| {
+        let digits = word.strip_prefix('E').filter(|rest| rest.len() == 4);
+        digits.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
+    };
+    for name in crate::pages::pages() {
+        let page = page(&name);
+        let mut named = page.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_code);
+        assert_eq!(named.find(|code| !known.contains(code)), None, "{name}");
+    }
+}
+
+#[test]
 fn every_accepted_deviation_has_a_row() {
     let page = page("docs/dialects.md");
     let found: Vec<String> =

@@ -19,54 +19,12 @@ const SCREEN: usize = 30;
 const MADE: &[&str] = &["web/target", "fuzz/corpus", "fuzz/target"];
 /// Options of cargo, git and compilers in commands of the pages. Those of the scripts are found in them.
 const OTHERS: &[&str] = &["bench", "cached", "compress-relocations", "dry-run", "hard", "lib", "path", "xla"];
-/// What a person wants who knows only onnxsim: links from README on, and what the last page says under a heading.
-const TASKS: &[Task] = &[
-    Task {
-        wants: "onnxsim in.onnx out.onnx",
-        links: &["docs/onnx.md"],
-        heading: "ONNX: inline and simplify",
-        says: "--fold",
-    },
-    Task {
-        wants: "--overwrite-input-shape",
-        links: &["docs/from-other-tools.md"],
-        heading: "onnxsim",
-        says: "--input-shape",
-    },
-    Task { wants: "a fixed batch", links: &["docs/onnx.md"], heading: "Shapes and values of inputs", says: "--set" },
-    Task { wants: "check_n", links: &["docs/README.md", "evaluation.md"], heading: "Verification", says: "--verify" },
-    Task { wants: "--unused-output", links: &["docs/parts.md"], heading: "Parts of a model", says: "--outputs" },
-    Task {
-        wants: "--include-subgraph",
-        links: &["docs/onnx.md", "onnx-loops.md"],
-        heading: "Control flow in ONNX",
-        says: "--unroll",
-    },
-    Task {
-        wants: "--save-as-external-data",
-        links: &["docs/README.md", "onnx-files.md"],
-        heading: "External data",
-        says: "-o target/flat-heads/",
-    },
-    Task {
-        wants: "onnxsim.simplify(model)",
-        links: &["docs/python.md"],
-        heading: "Verbs",
-        says: "flatten(x, **options)",
-    },
-    Task {
-        wants: "shapes in the model",
-        links: &["docs/onnx.md", "onnx-types.md"],
-        heading: "Types and shapes of ONNX models",
-        says: "--annotate",
-    },
-    Task {
-        wants: "--graph-diff",
-        links: &["docs/diff.md"],
-        heading: "What differs between two models",
-        says: "nnef-flatten diff",
-    },
-];
+/// Whose items with `::` are not of this library.
+const FOREIGN: &[&str] = &["aten", "prim", "nnef", "torchvision", "std", "pnnx"];
+/// The heading of the table of what a person wants who knows only onnxsim, and the number of its rows.
+const TASKS: (&str, usize) = ("## Ten tasks of onnxsim", 10);
+/// The most links from README to the page that tells a task.
+const MOST_LINKS: usize = 2;
 
 /// Figures of README, and where they come from: what the page or the test says.
 const FIGURES: &[(&str, &str, &str)] = &[
@@ -85,16 +43,8 @@ const FIGURES: &[(&str, &str, &str)] = &[
     ("600 generated attacks", "tests/hostile/adversarial.rs", "const INPUTS: usize = 600;"),
     ("within 2 s", "tests/hostile/adversarial.rs", "const SECONDS: u32 = 2;"),
     ("Khronos' parser: 366", "docs/matrix.md", "| `nnef` | 519/520 | 366/420 |"),
-    ("57 of 57\n  about inlining", "docs/matrix.md", "| `onnx/inline` | 57/57 | – | – | 44/57 |"),
+    ("56 of 56\n  about inlining", "docs/matrix.md", "| `onnx/inline` | 56/56 | – | – | 44/56 |"),
 ];
-
-/// A task, and the way to its answer.
-struct Task {
-    wants: &'static str,
-    links: &'static [&'static str],
-    heading: &'static str,
-    says: &'static str,
-}
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -266,6 +216,61 @@ fn paths_that_pages_name_exist() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
+/// The texts of the modules of the library, by their paths below `src`.
+fn modules(folder: &Path, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            modules(&path, found);
+        } else if let Ok(text) = fs::read_to_string(&path) {
+            let name = path.strip_prefix(root().join("src")).unwrap().to_str().unwrap();
+            found.push((name.to_owned(), text));
+        }
+    }
+}
+
+/// Whether a text declares a name: as an item, a field, a variant or a row of a table.
+fn declares(text: &str, name: &str) -> bool {
+    let of_name = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        let item = ["fn ", "struct ", "enum ", "trait ", "const ", "type ", "mod ", "static ", "macro_rules! "];
+        let starts = item.iter().any(|word| before.ends_with(word)) && !after.starts_with(of_name);
+        let alone =
+            before.rsplit('\n').next().is_some_and(|line| ["", "pub ", "pub(crate) "].contains(&line.trim_start()));
+        starts || alone && after.trim_start_matches(' ').starts_with([',', '(', '{', '"', '=', ':'])
+    })
+}
+
+/// Modules are named by their paths below `src` or the end of them, items as `Type::item` or `module::item`.
+#[test]
+fn source_that_pages_name_exists() {
+    let mut source = Vec::new();
+    modules(&root().join("src"), &mut source);
+    let mut missing = Vec::new();
+    for name in present() {
+        let text = read(&name);
+        let prose: String = outside_of_code(&text).flat_map(|line| [line, "\n"]).collect();
+        // In a line, every second part between back quotes is code.
+        for code in prose.lines().flat_map(|line| line.split('`').skip(1).step_by(2)) {
+            let is_module = code.ends_with(".rs") && code.contains('/') && !code.contains(['*', ' ', '<', '{']);
+            let ends = |path: &str| path == code || path.ends_with(&format!("/{code}"));
+            let is_there = root().join(code).exists() || root().join(resolved(&name, code)).exists();
+            if is_module && !is_there && !source.iter().any(|(path, _)| ends(path)) {
+                missing.push(format!("{name}: {code}"));
+            }
+            let words = code.split(|c: char| !(c.is_alphanumeric() || "_:".contains(c)));
+            for (owner, item) in words.filter_map(|word| word.rsplit_once("::")) {
+                let is_ours = !FOREIGN.iter().any(|foreign| owner.starts_with(foreign)) && !item.is_empty();
+                if is_ours && !source.iter().any(|(_, text)| declares(text, item)) {
+                    missing.push(format!("{name}: {code}"));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
 #[test]
 fn options_that_pages_name_exist() {
     let table = read("docs/options.md");
@@ -342,26 +347,60 @@ fn pages_begin_with_what_they_are_for() {
     }
 }
 
+/// The part of a page under a heading, up to the next one of its level, as links name it; the whole page without one.
+fn section<'t>(text: &'t str, heading: &str) -> Option<&'t str> {
+    if heading.is_empty() {
+        return Some(text);
+    }
+    let mut sections = text.split("\n## ").skip(1);
+    sections.find(|section| section.lines().next().is_some_and(|line| anchor(line) == heading))
+}
+
+/// The lines of commands in the consoles of a text, and its lines of Python.
+fn typed(text: &str) -> impl Iterator<Item = &str> {
+    let mut language = "";
+    text.lines().filter_map(move |line| {
+        if let Some(fence) = line.strip_prefix("```") {
+            language = fence;
+            return None;
+        }
+        match language {
+            "console" => line.strip_prefix("$ "),
+            "python" => Some(line),
+            _ => None,
+        }
+    })
+}
+
+/// Each way of the table leads from README by links to the command, which the consoles of pages and the tests of Python run.
 #[test]
-fn people_from_onnxsim_find_ten_tasks() {
-    assert_eq!(TASKS.len(), 10);
-    for Task { wants, links: way, heading, says } in TASKS {
-        assert!((1..=2).contains(&way.len()), "{wants}");
-        let mut page = "README.md".to_owned();
-        for link in *way {
+fn people_from_onnxsim_find_their_tasks() {
+    let table = "docs/from-other-tools.md";
+    let text = read(table);
+    let rows = text.split(TASKS.0).nth(1).unwrap();
+    let rows: Vec<&str> = rows.lines().skip_while(|line| !line.starts_with("|-")).skip(1).collect();
+    let rows: Vec<&str> = rows.into_iter().take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), TASKS.1);
+    for row in rows {
+        let [_, task, way, command, _] = row.split('|').collect::<Vec<_>>()[..] else {
+            panic!("{row}: not three cells")
+        };
+        let command = command.trim().trim_matches('`');
+        let (mut page, mut heading) = ("README.md".to_owned(), "");
+        let way: Vec<&str> = links(way).collect();
+        assert!((1..=MOST_LINKS).contains(&way.len()), "{task}: {way:?}");
+        for link in way {
+            let (target, at) = link.split_once('#').unwrap_or((link, ""));
+            let next = resolved(table, target);
             let text = read(&page);
-            assert!(
-                links(&text).any(|found| found.split('#').next() == Some(link)),
-                "{wants}: {page} has no link {link}"
-            );
-            page = resolved(&page, link).to_str().unwrap().to_owned();
+            let mut found = links(&text).filter(|link| !link.starts_with("http"));
+            let leads = found.any(|link| resolved(&page, link.split('#').next().unwrap()) == next);
+            assert!(leads, "{task}: {page} has no link to {}", next.display());
+            (page, heading) = (next.to_str().unwrap().to_owned(), at);
         }
         let text = read(&page);
-        let section = text
-            .split("\n## ")
-            .find(|section| section.trim_start_matches(['#', ' ']).lines().next() == Some(heading))
-            .unwrap_or_else(|| panic!("{wants}: {page} has no heading {heading}"));
-        assert!(section.contains(says), "{wants}: {page}, {heading} does not say {says}");
+        let section = section(&text, heading).unwrap_or_else(|| panic!("{task}: {page} has no heading {heading}"));
+        assert!(typed(section).any(|line| line.contains(command)), "{task}: {page} #{heading} does not type {command}");
     }
 }
 
@@ -393,6 +432,9 @@ fn words_are_counted_outside_of_tables_and_code() {
     let page = "# One two\n\nthree `four`\n\n| five |\n|---|\n\n```console\nsix\n```\n\n* seven\n";
     assert_eq!(prose(page), 7);
     assert_eq!(anchor("`Gelu` and [more](x.md), 2"), "gelu-and-more-2");
+    let page = "a\n\n## B c\n\n```console\n$ d\ne\n```\n\n## F\n\n```python\n>>> g\n```\n";
+    assert_eq!(typed(page).collect::<Vec<_>>(), ["d", ">>> g"]);
+    assert_eq!(section(page, "b-c").map(|section| typed(section).count()), Some(1));
     assert_eq!(ours("a --x\n| y | here |\n| --y | --z |\n"), "a --x\n here |\n --z |\n");
     assert_eq!(names_after("--ab-c=1 --d x#e1--f", "--").collect::<Vec<_>>(), ["ab-c", "d"]);
 }

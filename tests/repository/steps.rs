@@ -1,5 +1,6 @@
-//! The steps of `.ci/run`: the table in `docs/testing.md` has each of them with its depth.
-#![allow(clippy::unwrap_used)]
+//! The steps of `.ci/run`: the table in `docs/testing.md` has each of them with its depth. The table of relations there has no
+//! row without a law that something tries.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,4 +32,40 @@ fn the_table_of_steps_has_those_of_ci() {
     });
     assert!(!called.is_empty());
     assert_eq!(called, told);
+}
+
+/// The numbers of a text, without the commas between their digits.
+fn numbers(text: &str) -> Vec<String> {
+    let plain = text.replace([',', '_'], "");
+    let words = plain.split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_digit())).map(str::to_owned).collect()
+}
+
+/// A row has a law, files that make its cases, their number as a file or `.ci/run` has it, and a date; or it says why not.
+#[test]
+fn relations_have_laws_that_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
+    let page = read("docs/testing.md");
+    let (_, table) = page.split_once("| pair | law | cases made by | runs | last |\n|---|---|---|---|---|\n").unwrap();
+    let mut kinds = BTreeSet::new();
+    for row in table.lines().take_while(|line| line.starts_with('|')) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [pair, law, made, runs, last] = cells[..] else { panic!("{row}: not five cells") };
+        kinds.insert(pair.split([':', ',']).next().unwrap());
+        if made == "–" {
+            assert!(law.starts_with("none: ") && runs == "–" && last == "–", "{pair}: no reason");
+            continue;
+        }
+        let files: Vec<&str> = made.split('`').filter(|name| name.contains('/')).collect();
+        assert!(!files.is_empty() && files.iter().all(|file| root.join(file).exists()), "{pair}: {made}");
+        let known: BTreeSet<String> =
+            files.iter().copied().chain([".ci/run"]).flat_map(|file| numbers(&read(file))).collect();
+        let unknown: Vec<String> = numbers(runs).into_iter().filter(|number| !known.contains(number)).collect();
+        assert!(unknown.is_empty(), "{pair}: its files do not say {unknown:?}");
+        let is_date = last.len() == 10 && numbers(&last.replace('-', " ")).len() == 3;
+        assert!(is_date, "{pair}: no date");
+    }
+    let wanted = ["engine × engine", "pass × pass", "notation × notation", "written × read", "limit × path"];
+    assert!(wanted.iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
 }

@@ -8,7 +8,7 @@ use crate::files::parent;
 use crate::graph::stats::{NO_DATA, Stats};
 use crate::input::edit::{Edited, InlinedModel};
 use crate::input::model_run::{ModelRun, limits};
-use crate::input::opened::Opened;
+use crate::input::opened::{NoteFile, Opened};
 use crate::input::passes::lowered;
 use crate::input::settings::{Passes, Settings};
 use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
@@ -37,6 +37,8 @@ pub(super) fn read_text(opened: Opened, settings: &Settings) -> Result<Box<dyn S
 #[derive(Clone)]
 struct ModelBytes {
     folder: Option<PathBuf>,
+    /// Who is told of files with external data.
+    beside: Option<NoteFile>,
     form: ModelForm,
 }
 
@@ -65,15 +67,15 @@ fn folder_of(opened: &Opened) -> Option<PathBuf> {
 
 impl ModelBytes {
     fn protobuf(opened: Opened, settings: &Settings) -> Result<Self, Refusal> {
-        let folder = folder_of(&opened);
+        let (folder, beside) = (folder_of(&opened), opened.beside.clone());
         let (name, contents) = opened.contents(settings.options.max_text)?;
-        Ok(ModelBytes { folder, form: ModelForm::Protobuf(name, contents) })
+        Ok(ModelBytes { folder, beside, form: ModelForm::Protobuf(name, contents) })
     }
 
     fn text(opened: Opened, settings: &Settings) -> Result<Self, Refusal> {
-        let folder = folder_of(&opened);
+        let (folder, beside) = (folder_of(&opened), opened.beside.clone());
         let text = opened.text(settings.options.max_text)?;
-        Ok(ModelBytes { folder, form: ModelForm::Text(text) })
+        Ok(ModelBytes { folder, beside, form: ModelForm::Text(text) })
     }
 
     fn parse(self, settings: &Settings) -> ParsedModel {
@@ -89,6 +91,9 @@ impl ModelBytes {
         };
         if let (Some(document), Some(folder)) = (&mut document, &self.folder) {
             document.set_folder(folder);
+            if let Some(note) = self.beside {
+                document.external_files().iter().filter_map(|file| file.source.as_deref()).for_each(|path| note(path));
+            }
         }
         ParsedModel { sources, document, found, folder: self.folder, simplified: None }
     }

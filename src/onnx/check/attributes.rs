@@ -3,9 +3,9 @@
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
+use super::bodies::BodyResults;
 use super::checker::{Check, Pass};
 use super::flow::ValueTypes;
-use super::nodes::Graphs;
 use super::part::{ModelPart, attributes_of};
 use crate::diagnostics::{Code, PlacePart, suggest};
 use crate::onnx::model::{AttributeProto, AttributeValue, GraphProto, NodeProto, TensorProto};
@@ -61,8 +61,8 @@ fn stated(attribute: &AttributeProto) -> &'static str {
 
 impl<'m> Check<'m> {
     /// Checks the attributes of any node: names, references, and contents. Returns the types of the results of graphs.
-    pub(super) fn attributes(&mut self, node: &'m NodeProto, body: &ModelPart<'m>) -> Graphs {
-        let mut graphs = Graphs::new();
+    pub(super) fn attributes(&mut self, node: &'m NodeProto, body: &ModelPart<'m>) -> BodyResults {
+        let mut graphs = BodyResults::new();
         let mut seen = FxHashSet::default();
         for (i, attribute) in node.attributes.iter().enumerate() {
             let is_twice = match node.attributes.len() {
@@ -83,7 +83,8 @@ impl<'m> Check<'m> {
                     self.reference(reference, (node.at, i), body);
                 }
             }
-            if let Some(types) = self.attribute_value(attribute, body, node.at) {
+            let given = self.given_to(node, attribute, body);
+            if let Some(types) = self.attribute_value(attribute, body, &given, node.at) {
                 graphs.push((attribute.name, types));
             }
             self.path.pop();
@@ -91,16 +92,18 @@ impl<'m> Check<'m> {
         graphs
     }
 
-    /// Checks the graphs and tensors in an attribute. Returns the types of the results of a graph.
+    /// Checks the graphs and tensors in an attribute; a graph with the types that its inputs are given. Returns the types of
+    /// the results of a graph.
     pub(super) fn attribute_value(
         &mut self,
         attribute: &'m AttributeProto,
         body: &ModelPart<'m>,
+        given: &ValueTypes,
         at: u32,
     ) -> Option<ValueTypes> {
         match &attribute.value {
             AttributeValue::Graph(graph) => {
-                return Some(self.within(("g", None), |check| check.graph(graph, body)));
+                return Some(self.within(("g", None), |check| check.graph(graph, given, body)));
             }
             AttributeValue::Graphs(graphs) => self.each_graph(graphs, body),
             AttributeValue::Tensor(tensor) => self.within(("t", None), |check| check.constant(tensor, at)),
@@ -116,7 +119,7 @@ impl<'m> Check<'m> {
 
     fn each_graph(&mut self, graphs: &'m [GraphProto], body: &ModelPart<'m>) {
         for (i, graph) in graphs.iter().enumerate() {
-            self.within(("graphs", Some(i)), |check| check.graph(graph, body));
+            self.within(("graphs", Some(i)), |check| check.graph(graph, &ValueTypes::new(), body));
         }
     }
 

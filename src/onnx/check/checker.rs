@@ -102,7 +102,7 @@ impl<'m> Check<'m> {
         }
         if let Some(graph) = &model.graph {
             let body = ModelPart::new(self.names, &opsets(model), None);
-            self.within(("graph", None), |check| check.graph(graph, &body));
+            self.within(("graph", None), |check| check.graph(graph, &ValueTypes::new(), &body));
         }
     }
 
@@ -220,8 +220,9 @@ impl<'m> Check<'m> {
         name.map_or("", |name| self.names.texts.text(name))
     }
 
-    /// Checks a graph, whose values are visible in it and in its inner graphs. Returns the types of its outputs.
-    pub(super) fn graph(&mut self, graph: &'m GraphProto, body: &ModelPart<'m>) -> ValueTypes {
+    /// Checks a graph, whose values are visible in it and in its inner graphs. Inputs that declare no type have the given
+    /// ones. Returns the types of its outputs.
+    pub(super) fn graph(&mut self, graph: &'m GraphProto, given: &ValueTypes, body: &ModelPart<'m>) -> ValueTypes {
         with_stack(|| {
             let is_main = self.path.len() == 1;
             self.scopes.enter();
@@ -229,7 +230,7 @@ impl<'m> Check<'m> {
             if self.pass == Pass::All && self.text(graph.name).is_empty() {
                 self.report(Code::OnnxModel, start, "a graph has no name".to_owned(), None);
             }
-            self.inputs(&graph.inputs, is_main, start);
+            self.inputs(&graph.inputs, given, is_main, start);
             self.initializers(graph, start);
             if self.pass != Pass::Structure {
                 self.declare(&graph.value_info);

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use super::checker::{Check, Pass};
+use super::flow::ValueTypes;
 use super::part::ModelPart;
 use crate::diagnostics::Code;
 use crate::onnx::model::{FunctionProto, NodeProto};
@@ -76,7 +77,7 @@ impl<'m> Check<'m> {
         for (i, default) in function.defaults.iter().enumerate() {
             self.within(("attribute_proto", Some(i)), |check| {
                 check.attribute(default, function.at);
-                check.attribute_value(default, body, function.at);
+                check.attribute_value(default, body, &ValueTypes::new(), function.at);
             });
         }
     }

@@ -4,6 +4,7 @@
 //! can detect are reported by the expansion.
 
 mod attributes;
+mod bodies;
 mod calls;
 mod checker;
 mod constants;

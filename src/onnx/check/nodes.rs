@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::bodies::BodyResults;
 use super::checker::{Check, Pass};
 use super::flow::ValueTypes;
 use super::part::ModelPart;
@@ -11,7 +12,6 @@ use crate::onnx::model::{AttributeProto, AttributeValue, NodeProto};
 use crate::onnx::schema::{MICROSOFT_DOMAIN, Parameter, ParameterType, Presence, Schema, SchemaLookup, TypeId, counts};
 use crate::onnx::scopes::NodeScope;
 use crate::progress;
-use crate::source::names::Name;
 
 /// The types bound to the type variables of an operator by its operands.
 type Bound = SmallVec<[Option<TypeId>; 4]>;
@@ -42,14 +42,6 @@ const TYPE_ATTRIBUTES: &[(&str, &str)] = &[
     ("Multinomial", "dtype"),
     ("Bernoulli", "dtype"),
 ];
-
-/// The operators whose results are those of graphs in attributes: the attribute, and the number of results of the graph
-/// before those of the operator.
-const GRAPHS: &[(&str, &str, usize)] =
-    &[("If", "then_branch", 0), ("If", "else_branch", 0), ("Loop", "body", 1), ("Scan", "body", 0)];
-
-/// The types of the results of graphs in the attributes of a node, by the name of the attribute.
-pub(super) type Graphs = SmallVec<[(Option<Name>, ValueTypes); 2]>;
 
 impl<'m> Check<'m> {
     /// Checks nodes; values must be defined before they are used.
@@ -98,7 +90,13 @@ impl<'m> Check<'m> {
     }
 
     /// Checks the use of an operator against its schema. Returns the types of the results.
-    fn operation(&mut self, node: &'m NodeProto, schema: &Schema, graphs: &Graphs, body: &ModelPart) -> ValueTypes {
+    fn operation(
+        &mut self,
+        node: &'m NodeProto,
+        schema: &Schema,
+        graphs: &BodyResults,
+        body: &ModelPart,
+    ) -> ValueTypes {
         self.operands(node, schema, body);
         if self.pass == Pass::Structure {
             self.unknown_attributes(node, schema, body);
@@ -106,12 +104,36 @@ impl<'m> Check<'m> {
         }
         self.schema_attributes(node, schema);
         let bound = self.operand_types(node, schema);
-        let made = |i| output_type(schema, &bound, i).or_else(|| self.named_type(node, graphs, i));
-        (0..node.outputs.len()).map(made).collect()
+        let mut made = ValueTypes::new();
+        for i in 0..node.outputs.len() {
+            let named = |check: &mut Self| {
+                let ty = check.named_type(node, graphs, i)?;
+                check.made_type(node, schema, i, ty);
+                Some(ty)
+            };
+            made.push(output_type(schema, &bound, i).or_else(|| named(self)));
+        }
+        made
+    }
+
+    /// Refuses the type of a result that attributes determine if the operator does not have it.
+    fn made_type(&mut self, node: &NodeProto, schema: &Schema, i: usize, ty: TypeId) {
+        let Some(parameter) = at(&schema.outputs, i) else { return };
+        let allowed = parameter.allowed(schema);
+        if !allowed.has(ty) {
+            let message = format!(
+                "the output `{}` of `{}` is `{}`, the operator makes {}",
+                parameter.name,
+                self.text(node.op_type),
+                self.schemas.type_name(ty),
+                listed(self.schemas.type_names(allowed))
+            );
+            self.report_part(Code::OnnxType, (node.at, Some(PlacePart::Result(i))), message, None);
+        }
     }
 
     /// The type of a result that attributes determine.
-    fn named_type(&self, node: &NodeProto, graphs: &Graphs, i: usize) -> Option<TypeId> {
+    fn named_type(&self, node: &NodeProto, graphs: &BodyResults, i: usize) -> Option<TypeId> {
         let operator = self.text(node.op_type);
         let attribute = |name: &str| node.attributes.iter().find(|attribute| self.text(attribute.name) == name);
         if let Some((_, name)) = TYPE_ATTRIBUTES.iter().find(|row| row.0 == operator) {
@@ -121,11 +143,7 @@ impl<'m> Check<'m> {
         if operator == "Constant" {
             return node.attributes.iter().find_map(|attribute| self.constant_type(attribute));
         }
-        let mut rows = GRAPHS.iter().filter(|row| row.0 == operator);
-        rows.find_map(|(_, name, skipped)| {
-            let graph = graphs.iter().find(|graph| self.text(graph.0) == *name)?;
-            *graph.1.get(i + skipped)?
-        })
+        self.body_result(node, graphs, i)
     }
 
     fn constant_type(&self, value: &AttributeProto) -> Option<TypeId> {
@@ -285,10 +303,7 @@ impl<'m> Check<'m> {
         for (i, input) in node.inputs.iter().enumerate() {
             let Some(parameter) = at(&schema.inputs, i) else { continue };
             let Some(ty) = self.scopes.type_of(*input) else { continue };
-            let allowed = match parameter.ty {
-                ParameterType::Variable(variable) => schema.variables[variable].1,
-                ParameterType::Fixed(set) => set,
-            };
+            let allowed = parameter.allowed(schema);
             let operator = self.text(node.op_type);
             if !allowed.has(ty) {
                 let message = format!(

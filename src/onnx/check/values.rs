@@ -1,6 +1,7 @@
 //! Checks inputs, outputs and their types.
 
 use super::checker::{Check, Pass};
+use super::flow::ValueTypes;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{TypeForm, TypeProto, ValueInfo};
@@ -28,8 +29,8 @@ fn lack(ty: Option<&TypeProto>) -> Option<(Code, &'static str)> {
 }
 
 impl<'m> Check<'m> {
-    /// Defines the inputs of a graph. Those of the model have types.
-    pub(super) fn inputs(&mut self, inputs: &'m [ValueInfo], is_main: bool, at: u32) {
+    /// Defines the inputs of a graph. Those of the model have types, others may have those that they are given.
+    pub(super) fn inputs(&mut self, inputs: &'m [ValueInfo], given: &ValueTypes, is_main: bool, at: u32) {
         for (i, input) in inputs.iter().enumerate() {
             self.within(("input", Some(i)), |check| {
                 let name = input.name.unwrap_or(NameId::ROOT);
@@ -39,7 +40,7 @@ impl<'m> Check<'m> {
                     }
                     check.typed(input, is_main, at, true);
                 }
-                let ty = check.type_of(input);
+                let ty = check.type_of(input).or_else(|| *given.get(i)?);
                 check.define(name, ty, at);
             });
         }

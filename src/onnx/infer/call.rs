@@ -11,7 +11,7 @@ use crate::graph::Element;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::onnx::elements::Elements;
-use crate::onnx::model::{AttributeProto, AttributeValue, ModelNames, NodeProto, TensorProto};
+use crate::onnx::model::{AttributeProto, AttributeValue, ModelNames, NodeProto, TensorProto, ValueInfo};
 use crate::onnx::types::AttributeType;
 use crate::source::names::Name;
 
@@ -247,6 +247,16 @@ impl<'m> InferCall<'_, 'm> {
             AttributeValue::Type(ty) => Some(super::declared::declared(self.names, ty)),
             _ => None,
         }
+    }
+
+    /// The types that the graph in an attribute declares for its first input and its first output.
+    pub(crate) fn ends_of_graph(&self, name: &str) -> Option<[ValueType; 2]> {
+        let AttributeValue::Graph(graph) = &self.attribute_of(name)?.value else { return None };
+        let first = |values: &[ValueInfo]| {
+            let declared = |ty| super::declared::declared(self.names, ty);
+            values.first().and_then(|value| value.ty.as_ref()).map_or(ValueType::Unknown, declared)
+        };
+        Some([first(&graph.inputs), first(&graph.outputs)])
     }
 
     /// An attribute with a text; empty if it is not given.

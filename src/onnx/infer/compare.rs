@@ -23,8 +23,11 @@ const OF_NUMBERS: &[&str] = &["NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyL
 /// The operators of whose results other programs know the rank unless all extents follow.
 const RANKS: &[&str] = &["Slice"];
 
+/// The operators of whose results other programs know the rank alone.
+const RANK_ALONE: &[&str] = &["StringNormalizer"];
+
 /// The operators of whose results other programs know no shape.
-const NEVER: &[&str] = &["GroupNormalization", "StringNormalizer"];
+const NEVER: &[&str] = &["GroupNormalization"];
 
 /// The operators of whose results other programs know no shape if an operand is given, which is the shape.
 const SHAPE_GIVEN: &[(&str, usize)] = &[("MaxUnpool", 2)];
@@ -57,7 +60,7 @@ pub(super) fn forget(call: &mut InferCall, operator: &str) {
     for result in &mut call.results {
         if hides || all_or_nothing && result.shape().is_some_and(is_open) {
             forget_shape(result);
-        } else if RANKS.contains(&operator) && result.shape().is_some_and(is_open) {
+        } else if RANK_ALONE.contains(&operator) || RANKS.contains(&operator) && result.shape().is_some_and(is_open) {
             forget_extents(result);
         }
     }

@@ -8,6 +8,7 @@ use super::graphs::graphs_of;
 use super::merge::{joined, unified};
 use super::operator::Operator;
 use super::rules::axes;
+use super::rules::misfits::differ;
 use super::symbols::SymbolMark;
 use super::tables::InnerPlace;
 use crate::diagnostics::Code;
@@ -24,6 +25,12 @@ type Combine = fn(&ValueType, &ValueType) -> ValueType;
 /// The type of a state whose shape does not change.
 fn fixed(before: &ValueType, after: &ValueType) -> ValueType {
     unified(after.clone(), before.clone())
+}
+
+/// Whether a state has another shape after a turn.
+fn changes(before: &ValueType, after: &ValueType) -> bool {
+    let (Some(before), Some(after)) = (before.shape(), after.shape()) else { return false };
+    before.len() != after.len() || before.iter().zip(after.iter()).any(|(before, after)| differ(before, after))
 }
 
 /// The types of the outputs of a graph, and what contradicts itself in it.
@@ -244,8 +251,12 @@ impl<'m> Inference<'m> {
         }
         self.compare_inputs(&[&states[..], &items[..]].concat(), body.1, node.at);
         let inputs = |states: &[ValueType]| [states, &items[..]].concat();
+        let first = states.clone();
         let (states, (outputs, found)) = self.settle(body, states, (fixed, inputs), inner);
         if length != Dim::Int(0) {
+            if first.iter().zip(&outputs).any(|(before, after)| changes(before, after)) {
+                self.misfit(node, "`Scan`: a state changes its shape".to_owned());
+            }
             self.contradictions.put(found);
         }
         let mut results: Vec<ValueType> = states;

@@ -33,6 +33,16 @@ pub(crate) struct Parameter {
     pub(crate) presence: Presence,
 }
 
+impl Parameter {
+    /// The types that it may have in its operator.
+    pub(crate) fn allowed(&self, schema: &Schema) -> TypeSet {
+        match self.ty {
+            ParameterType::Variable(variable) => schema.variables[variable].1,
+            ParameterType::Fixed(set) => set,
+        }
+    }
+}
+
 /// An attribute of an operator.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AttributeRow {

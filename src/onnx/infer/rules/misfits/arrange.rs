@@ -1,6 +1,6 @@
 //! Operators that move items.
 
-use super::{Misfit, axes_outside, axis_attribute, differ, named, not_positive, outside, rank};
+use super::{Misfit, axes_outside, axis_attribute, differ, listed_items, named, not_positive, outside, rank};
 use crate::graph::dims::Dim;
 use crate::onnx::infer::InferCall;
 use crate::onnx::infer::rules::arrange::listed;
@@ -201,16 +201,14 @@ pub(crate) fn flatten(call: &InferCall) -> Misfit {
 /// `DepthToSpace`
 pub(crate) fn depth_to_space(call: &InferCall) -> Misfit {
     let square = || call.int("blocksize")?.checked_mul(call.int("blocksize")?);
-    not_positive(call, "blocksize")
-        .or_else(|| rank(call, 0, if call.version() < 28 { 4..=4 } else { 3..=usize::MAX }))
-        .or_else(|| if call.rank(0) == Some(4) { divided(call, 1, square()?) } else { None })
+    not_positive(call, "blocksize").or_else(|| rank(call, 0, 4..=4)).or_else(|| divided(call, 1, square()?))
 }
 
 /// `SpaceToDepth`
 pub(crate) fn space_to_depth(call: &InferCall) -> Misfit {
     let block = call.int("blocksize");
     not_positive(call, "blocksize")
-        .or_else(|| rank(call, 0, if call.version() < 28 { 4..=4 } else { 3..=usize::MAX }))
+        .or_else(|| rank(call, 0, 4..=4))
         .or_else(|| (2..call.rank(0)?).find_map(|at| divided(call, at, block?)))
 }
 
@@ -288,7 +286,7 @@ pub(crate) fn affine_grid(call: &InferCall) -> Misfit {
         let length = call.extent(1, 0).known()?;
         (length != 4 && length != 5).then(|| format!("{} has not 4 or 5 items", named(call, 1)))
     };
-    rank(call, 0, 3..=3).or_else(|| rank(call, 1, 1..=1)).or_else(count)
+    rank(call, 0, 3..=3).or_else(|| rank(call, 1, 1..=1)).or_else(count).or_else(|| negative(call, 1, 0))
 }
 
 /// `ReverseSequence`
@@ -297,17 +295,23 @@ pub(crate) fn reverse_sequence(call: &InferCall) -> Misfit {
     rank(call, 0, 2..=usize::MAX).or_else(|| rank(call, 1, 1..=1)).or_else(|| super::same(call, &[(0, batch?), (1, 0)]))
 }
 
-/// `Compress`
+/// `Compress`: programs take the items of a condition of any rank.
 pub(crate) fn compress(call: &InferCall) -> Misfit {
-    rank(call, 1, 1..=1).or_else(|| axis_attribute(call, 0, None))
+    axis_attribute(call, 0, None)
 }
 
 /// `Col2Im`
 pub(crate) fn col2im(call: &InferCall) -> Misfit {
     let positive = || negative(call, 2, 1);
+    let lists = || {
+        let axes = [1, 2].into_iter().find_map(|operand| usize::try_from(call.extent(operand, 0).known()?).ok())?;
+        let list = |name| listed_items(call, name, &[axes]);
+        list("strides").or_else(|| list("dilations")).or_else(|| listed_items(call, "pads", &[axes.checked_mul(2)?]))
+    };
     rank(call, 0, 3..=3)
         .or_else(|| rank(call, 1, 1..=1))
         .or_else(|| rank(call, 2, 1..=1))
         .or_else(|| super::same(call, &[(1, 0), (2, 0)]))
+        .or_else(lists)
         .or_else(positive)
 }

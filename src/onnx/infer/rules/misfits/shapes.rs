@@ -50,6 +50,30 @@ pub(in crate::onnx::infer) fn same(call: &InferCall, axes: &[(usize, usize)]) ->
     Some(format!("{} and {} do not go together", named(call, first), named(call, other)))
 }
 
+/// These operands have one shape: nothing is broadcast.
+pub(in crate::onnx::infer) fn alike(call: &InferCall, operands: &[usize]) -> Misfit {
+    let mut known = operands.iter().filter(|operand| call.rank(**operand).is_some());
+    let first = *known.next()?;
+    let fits = |other: usize| {
+        let (a, b) = (call.extents(first).unwrap_or_default(), call.extents(other).unwrap_or_default());
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| !differ(a, b))
+    };
+    let other = *known.find(|other| !fits(**other))?;
+    Some(format!("{} and {} do not have one shape", named(call, first), named(call, other)))
+}
+
+/// A list of an attribute that is given has another number of items.
+pub(in crate::onnx::infer) fn listed_items(call: &InferCall, name: &str, wanted: &[usize]) -> Misfit {
+    let items = call.ints(name).filter(|items| !items.is_empty())?.len();
+    let told = wanted.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ");
+    (!wanted.contains(&items)).then(|| format!("`{name}` has {items} items, not {told}"))
+}
+
+/// `SwiGLU`
+pub(crate) fn gated(call: &InferCall) -> Misfit {
+    alike(call, &[0, 1])
+}
+
 /// The number is not that of an axis.
 pub(in crate::onnx::infer) fn outside(number: i64, rank: usize) -> Misfit {
     axis(number, rank).is_none().then(|| format!("there is no axis {number} of {rank}"))

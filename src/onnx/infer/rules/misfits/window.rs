@@ -1,17 +1,13 @@
 //! Operators that move a window.
 
-use super::{Misfit, differ, named, not_positive, rank, ranks, same};
+use super::{Misfit, differ, listed_items, named, not_positive, rank, ranks, same};
 use crate::graph::dims::Dim;
 use crate::onnx::infer::InferCall;
 
 /// A list that has an item for each spatial axis, `each` times, none of them below `least`.
 fn list(call: &InferCall, name: &str, count: usize, least: i64) -> Misfit {
-    let values = call.ints(name).filter(|values| !values.is_empty())?;
-    if values.len() != count {
-        return Some(format!("`{name}` has {} items, not {count}", values.len()));
-    }
-    let low = values.iter().find(|value| **value < least)?;
-    Some(format!("`{name}` has the item {low}"))
+    let low = || call.ints(name)?.into_iter().find(|value| *value < least);
+    listed_items(call, name, &[count]).or_else(|| Some(format!("`{name}` has the item {}", low()?)))
 }
 
 /// The lists of a window over the axes of an operand from the third one on.
@@ -105,11 +101,14 @@ pub(crate) fn conv_transpose(call: &InferCall) -> Misfit {
     };
     let spatial = call.rank(0).and_then(|rank| rank.checked_sub(2));
     let extra = || list(call, "output_padding", spatial?, 0);
+    // Some models give the batch and the channels as well.
+    let extents = || listed_items(call, "output_shape", &[spatial?, spatial? + 2]);
     not_positive(call, "group")
         .or_else(|| convolved(call, 1))
         .or_else(|| divided(call))
         .or_else(|| same(call, &[(0, 1), (1, 0)]))
         .or_else(extra)
+        .or_else(extents)
         .or_else(|| rank(call, 2, 1..=1))
 }
 
@@ -165,10 +164,15 @@ pub(crate) fn non_max_suppression(call: &InferCall) -> Misfit {
 
 /// `CausalConvWithState`
 pub(crate) fn causal_conv(call: &InferCall) -> Misfit {
+    let state = || {
+        let differs = differ(&call.extent(3, 2), &call.extent(1, 2).minus(Dim::Int(1)));
+        differs.then(|| format!("{} is not one item shorter than {}", named(call, 3), named(call, 1)))
+    };
     ranks(call, &[0, 1, 3], 3)
         .or_else(|| rank(call, 2, 1..=1))
         .or_else(|| same(call, &[(0, 1), (1, 0), (2, 0), (3, 1)]))
         .or_else(|| same(call, &[(0, 0), (3, 0)]))
+        .or_else(state)
         .or_else(|| {
             differ(&call.extent(1, 1), &Dim::Int(1)).then(|| format!("{} is not one row a channel", named(call, 1)))
         })
