@@ -38,7 +38,7 @@ pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<DType> {
 }
 
 /// Checks the shape of what is provided for a source, makes the tensor, and converts it to the type of the source.
-fn checked(call: &Call, code: Code, what: &str, (given, tensor): (&[usize], impl FnOnce() -> Tensor)) -> KernelResult {
+fn checked(call: &Call, code: Code, what: &str, given: &[usize], tensor: impl FnOnce() -> Tensor) -> KernelResult {
     let output = output(call)?;
     let shape = call.graph().shape(output);
     if let Some(shape) = shape.filter(|shape| !fits(call, given, shape.extents())) {
@@ -70,7 +70,7 @@ pub(crate) fn external(call: &Call) -> KernelResult {
     match call.run.inputs.get(&output) {
         Some(input) => {
             let made = || Arc::unwrap_or_clone(input.widened());
-            checked(call, Code::EvalInput, &format!("input `{name}`"), (input.tensor().shape(), made))
+            checked(call, Code::EvalInput, &format!("input `{name}`"), input.tensor().shape(), made)
         }
         // An unused input exists only because NNEF requires at least one.
         None if !used(call, output) => Ok(vec![Tensor::number(0.0)]),
@@ -141,7 +141,7 @@ pub(crate) fn variable(call: &Call) -> KernelResult {
                 None => tensor,
             };
             let given = tensor.shape().to_vec();
-            checked(call, Code::EvalVariable, &format!("the data of variable '{label}'"), (&given, || tensor))
+            checked(call, Code::EvalVariable, &format!("the data of variable '{label}'"), &given, || tensor)
         }
         Ok(None) => fail(format!("variable '{label}' has no data")),
         Err(error) => fail(format!("the data of variable '{label}': {error}")),

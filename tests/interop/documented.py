@@ -164,7 +164,7 @@ DOCUMENTED = [
     # ---- Formulas of numbers that are not finite.
     Row("lower nnef strict onnx ort", "AffineGrid", not_finite, "", "infinities meet in another order of operations",
         Call("AffineGrid", [floats(NAN, -1.125, 1.625, 2.5, INF, 1.625).reshape(1, 2, 3), np.array([1, 2, 3, 2])], known=[1])),
-    Row("nnef strict onnx ort", "Resize GridSample", not_finite, "", "items with a weight of 0 are multiplied, or left out",
+    Row("nnef strict onnx ort", "Resize Upsample GridSample", not_finite, "", "items with a weight of 0 are multiplied, or left out",
         Call("Resize", [image(INF, 1, 2, 3), None, None, np.array([1, 1, 3, 3])], {
             "mode": "linear", "coordinate_transformation_mode": "align_corners"}, known=[1, 3], opset=19)),
     Row("lower nnef strict onnx ort", "DynamicQuantizeLinear", not_finite, "", "the range of such items is open",
