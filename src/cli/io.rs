@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, ReadLimit};
 use crate::files;
 use crate::input::Refusal;
 use crate::input::text::{self, Text};
@@ -60,7 +60,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Text, Failure> {
 }
 
 /// Reads at most `limit` bytes from a file or standard input. Returns the name for messages, and the bytes.
-pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<(String, Vec<u8>), Failure> {
+pub(crate) fn read_bytes(path: &Path, limit: impl Into<ReadLimit>) -> Result<(String, Vec<u8>), Failure> {
     if !is_stream(path) {
         return Ok(text::read_bytes(path, limit)?);
     }

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, ReadLimit};
 use crate::eval::{Boundary, EvalError};
 use crate::graph::Graph;
 use crate::onnx::ModelInput;
@@ -24,11 +24,16 @@ pub(crate) type Written<'p> = (Option<&'p Path>, RunTo, OutputLimit);
 /// Tensors by name.
 pub(crate) type NamedTensors = Vec<(String, Tensor)>;
 
+/// The limit on a file of tensors: a text, or arrays.
+fn of_tensors(longest: u64, most: u64) -> ReadLimit {
+    if most > longest { ReadLimit::arrays(most) } else { longest.into() }
+}
+
 /// Reads tensors for the inputs of a graph. The bytes determine the format; an array without a name is the
 /// value of the only input. Members of an archive that belong to no input are not read.
 pub(crate) fn read(path: &Path, graph: &Graph, limits: &RunLimits) -> Result<NamedTensors, Failure> {
     let (longest, most) = (limits.text(), limits.arrays());
-    let (file, bytes) = io::read_bytes(path, longest.max(most))?;
+    let (file, bytes) = io::read_bytes(path, of_tensors(longest, most))?;
     let refuse = |code: Code, message: String| io::refused(file.clone(), "", Span::default(), code, message);
     let unfit = |error: TensorError| refuse(Code::TensorFile, error.0);
     if npz::is_npz(&bytes) {
@@ -65,7 +70,7 @@ pub(crate) fn value(name: &str, text: &str, limits: &RunLimits) -> Result<Tensor
             .and_then(|json| json::tensor(&json).map_err(|(_, message)| message));
         return read.map_err(|message| refuse(format!("`{text}` is neither a file nor a JSON value: {message}")));
     }
-    let (_, bytes) = io::read_bytes(path, limits.arrays())?;
+    let (_, bytes) = io::read_bytes(path, ReadLimit::arrays(limits.arrays()))?;
     npy::exact::read(&bytes).map_err(|error| refuse(format!("{}: {}", path.display(), error.0)))
 }
 
@@ -73,7 +78,7 @@ pub(crate) fn value(name: &str, text: &str, limits: &RunLimits) -> Result<Tensor
 /// read in the types of the inputs.
 pub(crate) fn read_model(path: &Path, inputs: &[ModelInput], limits: &RunLimits) -> Result<NamedTensors, Failure> {
     let (longest, most) = (limits.text(), limits.arrays());
-    let (file, bytes) = io::read_bytes(path, longest.max(most))?;
+    let (file, bytes) = io::read_bytes(path, of_tensors(longest, most))?;
     let refuse = |message: String| io::refused(file.clone(), "", Span::default(), Code::TensorFile, message);
     let unfit = |error: TensorError| refuse(error.0);
     if npz::is_npz(&bytes) {

@@ -140,6 +140,29 @@ pub struct Diagnostic {
     pub elided: Option<(usize, usize)>,
 }
 
+/// The most bytes of a file that are read, and the option that raises this limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadLimit {
+    pub(crate) bytes: u64,
+    what: &'static str,
+    option: &'static str,
+}
+
+#[cfg(feature = "input")]
+impl ReadLimit {
+    /// The limit on a file of arrays, which are in memory once they are read.
+    pub(crate) fn arrays(bytes: u64) -> Self {
+        ReadLimit { bytes, what: "file", option: "--max-memory" }
+    }
+}
+
+/// The limit on a text.
+impl From<u64> for ReadLimit {
+    fn from(bytes: u64) -> Self {
+        ReadLimit { bytes, what: "text", option: "--max-text" }
+    }
+}
+
 impl Diagnostic {
     /// A diagnostic with the default severity of its code.
     pub(crate) fn new(code: Code, at: Location, message: impl Into<String>) -> Self {
@@ -159,10 +182,11 @@ impl Diagnostic {
         }
     }
 
-    /// The error for a text with more than `limit` bytes.
-    pub(crate) fn too_large(at: Location, limit: u64) -> Self {
-        let message = format!("the text has more than {limit} bytes");
-        Diagnostic::new(Code::TooLarge, at, message).help("raise the limit with --max-text")
+    /// The error for a file with more bytes than a limit.
+    pub(crate) fn too_large(at: Location, limit: impl Into<ReadLimit>) -> Self {
+        let ReadLimit { bytes, what, option } = limit.into();
+        let message = format!("the {what} has more than {bytes} bytes");
+        Diagnostic::new(Code::TooLarge, at, message).help(format!("raise the limit with {option}"))
     }
 
     /// Adds the text of the label at the location.

@@ -14,6 +14,8 @@ pub(crate) mod trace;
 pub(crate) mod visible;
 
 pub use codes::Code;
+#[cfg(feature = "input")]
+pub(crate) use diagnostic::ReadLimit;
 pub use diagnostic::{Diagnostic, Fix, Label, Severity, TraceFrame};
 pub(crate) use diagnostic::{NodePlace, PlacePart, memory_text, too_many};
 pub use list::Diagnostics;

@@ -12,7 +12,7 @@ use super::call::{Call, Kernel, KernelResult};
 use super::definition::{self, Definition};
 use super::error::EvalError;
 use super::quantized::Quantizations;
-use super::run::Run;
+use super::run::{Run, RunInput, RunInputs};
 use super::table;
 
 use crate::diagnostics::Code;
@@ -166,10 +166,9 @@ impl Evaluator {
         }
         let budget = Budget::new(self.limits);
         budget.hold(beside);
-        // The caller also holds the inputs, in addition to the bound ones.
+        // The caller holds the inputs.
         for (_, tensor) in inputs.clone() {
-            budget.room(tensor.shape())?;
-            budget.room(tensor.shape())?;
+            budget.memory(tensor.weight(), "the inputs")?;
         }
         let inputs = bind(graph, inputs)?;
         let run = Run::new(graph, graph, self, &budget, variables, inputs).quantized(&self.quantizations);
@@ -181,15 +180,12 @@ impl Evaluator {
 
 /// Binds tensors to the graph inputs with their names. Tensors with the name of an output are ignored, since
 /// recordings contain outputs too.
-fn bind<'t>(
-    graph: &Graph,
-    given: impl Iterator<Item = (&'t str, &'t Tensor)>,
-) -> Result<FxHashMap<TensorId, Arc<Tensor>>, EvalError> {
+fn bind<'t>(graph: &Graph, given: impl Iterator<Item = (&'t str, &'t Tensor)>) -> Result<RunInputs<'t>, EvalError> {
     let boundary = Boundary::new(graph);
     let mut bound = FxHashMap::default();
     for (name, tensor) in given {
         if let Some(i) = boundary.input(name)? {
-            let before = bound.insert(graph.inputs[i], Arc::new(tensor.clone().widened()));
+            let before = bound.insert(graph.inputs[i], RunInput::Given(tensor));
             if before.is_some() {
                 return Err(EvalError::new(Code::EvalInput, format!("input `{name}` is given twice")));
             }

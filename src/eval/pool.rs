@@ -1,5 +1,7 @@
 //! Windows over all axes: box filters, pooling, sampling at indices (4.3.2, 4.3.3, 4.9.3).
 
+use std::sync::Arc;
+
 use ndarray::ArrayD;
 
 use super::call::{Call, KernelResult};
@@ -14,8 +16,7 @@ use crate::tensor::kernels::sum;
 
 /// An input and the windows over it. Axes in front whose windows are their items are planes.
 struct Pool {
-    input: Vec<f64>,
-    shape: Vec<usize>,
+    input: Arc<Tensor>,
     /// The extents of the axes of planes.
     outer: Vec<usize>,
     windows: Windows,
@@ -26,27 +27,25 @@ struct Pool {
 impl Pool {
     fn read(call: &Call, direction: Direction) -> Result<Self, EvalError> {
         let mut size = call.naturals("size")?;
-        let input = call.scalars_to("input", size.len())?;
-        if call.draft() && size.len() < input.ndim() {
-            size.resize(input.ndim(), 1);
+        let input = call.numbers_to("input", size.len())?;
+        let rank = input.shape().len();
+        if call.draft() && size.len() < rank {
+            size.resize(rank, 1);
         }
-        let of_space = !call.draft() && is_of_space(size.len(), input.ndim());
+        let of_space = !call.draft() && is_of_space(size.len(), rank);
         if of_space {
             size.splice(0..0, [1; 2]);
         }
-        if size.len() != input.ndim() || size.contains(&0) {
-            let (name, rank) = (call.name(), input.ndim());
+        if size.len() != rank || size.contains(&0) {
+            let name = call.name();
             return Err(EvalError::shapes(format!("`size` {size:?} of `{name}` does not fit an input of rank {rank}")));
         }
         let reference = match direction {
             Direction::Up => call.naturals("output_shape")?,
             Direction::Down => Vec::new(),
         };
-        if !reference.is_empty() && reference.len() != input.ndim() {
-            return Err(EvalError::shapes(format!(
-                "`output_shape` {reference:?} does not fit a rank of {}",
-                input.ndim()
-            )));
+        if !reference.is_empty() && reference.len() != rank {
+            return Err(EvalError::shapes(format!("`output_shape` {reference:?} does not fit a rank of {rank}")));
         }
         let reference = Some(&reference[..]).filter(|reference| !reference.is_empty());
         if call.deviates(Deviation::SpatialWindows) {
@@ -60,7 +59,12 @@ impl Pool {
         }
         let planes = windows.axes.iter().take_while(|axis| axis.is_trivial()).count();
         let outer = windows.axes.drain(..planes).map(|axis| axis.input).collect();
-        Ok(Pool { shape: input.shape().to_vec(), input: items(&input), outer, windows, outside })
+        Ok(Pool { input, outer, windows, outside })
+    }
+
+    /// The items of the input.
+    fn items(&self) -> &[f64] {
+        self.input.items().unwrap_or_default()
     }
 
     /// The shape of the output.
@@ -70,7 +74,7 @@ impl Pool {
 
     /// Computes each item of the output.
     fn each<T: Clone>(&self, call: &Call, empty: T, f: impl Fn(&PlaneWindow) -> T) -> Result<Vec<T>, EvalError> {
-        pooled(call.budget(), &self.windows, &self.input, (self.outer.iter().product(), empty), f)
+        pooled(call.budget(), &self.windows, self.items(), (self.outer.iter().product(), empty), f)
     }
 
     /// Computes each item of the output, which has scalars.
@@ -80,7 +84,7 @@ impl Pool {
 
     /// The input item at a place of a plane. Outside it is 0; if the border is ignored, it is the maximum of no items.
     fn item(&self, window: &PlaneWindow, place: Option<usize>) -> f64 {
-        place.map_or(self.outside, |place| self.input[window.start + place])
+        place.map_or(self.outside, |place| self.items()[window.start + place])
     }
 }
 
@@ -127,7 +131,7 @@ pub(crate) fn avg_pool(call: &Call) -> KernelResult {
 fn greatest(call: &Call) -> Result<(Tensor, Tensor), EvalError> {
     let pool = Pool::read(call, Direction::Down)?;
     let of_plane = call.deviates(Deviation::PlaneIndex);
-    let plane = pool.shape.iter().skip(2).product::<usize>().max(1);
+    let plane = pool.input.shape().iter().skip(2).product::<usize>().max(1);
     let outside = (pool.windows.border != Border::Ignore).then_some(pool.outside);
     let found = pool.each(call, (0.0, 0), |window| {
         // A window that covers no item has no greatest one: its first position stands for it.
@@ -182,9 +186,9 @@ pub(crate) fn sample(call: &Call) -> KernelResult {
 /// Writes at indices within windows; values written to the same item are added.
 pub(crate) fn desample(call: &Call) -> KernelResult {
     let pool = Pool::read(call, Direction::Up)?;
-    let index = index(call, &pool, &pool.shape)?;
+    let index = index(call, &pool, pool.input.shape())?;
     pool.scalars(call, |window| {
         let places = window.pairs.iter().filter_map(|(k, place)| Some((*k as i64, window.start + (*place)?)));
-        sum(places.filter(|(k, place)| index[*place] == *k).map(|(_, place)| pool.input[place]))
+        sum(places.filter(|(k, place)| index[*place] == *k).map(|(_, place)| pool.items()[place]))
     })
 }

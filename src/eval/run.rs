@@ -18,6 +18,36 @@ use crate::tensor::Tensor;
 /// The maximum nesting depth of evaluations.
 const MAX_DEPTH: u32 = 32;
 
+/// The value of an input.
+#[derive(Clone, Debug)]
+pub(crate) enum RunInput<'a> {
+    /// As the caller holds it: it is converted to numbers of 64 bits when the input is evaluated.
+    Given(&'a Tensor),
+    /// A tensor of another evaluation.
+    Shared(Arc<Tensor>),
+}
+
+impl RunInput<'_> {
+    /// The tensor, whose numbers may have fewer bits.
+    pub(super) fn tensor(&self) -> &Tensor {
+        match self {
+            RunInput::Given(tensor) => tensor,
+            RunInput::Shared(tensor) => tensor,
+        }
+    }
+
+    /// The tensor with numbers of 64 bits.
+    pub(super) fn widened(&self) -> Arc<Tensor> {
+        match self {
+            RunInput::Shared(tensor) => Arc::clone(tensor),
+            RunInput::Given(tensor) => Arc::new(tensor.to_widened()),
+        }
+    }
+}
+
+/// The values of inputs.
+pub(super) type RunInputs<'a> = FxHashMap<TensorId, RunInput<'a>>;
+
 /// The state of an evaluation of a graph: the tensors that have been computed.
 pub(crate) struct Run<'a> {
     pub(super) graph: &'a Graph,
@@ -26,7 +56,7 @@ pub(crate) struct Run<'a> {
     pub(super) variables: &'a dyn Variables,
     /// The graph whose fragments are referred to by name.
     pub(super) outer: &'a Graph,
-    pub(super) inputs: FxHashMap<TensorId, Arc<Tensor>>,
+    pub(super) inputs: RunInputs<'a>,
     /// The values of dimension symbols.
     pub(super) symbols: FxHashMap<String, i64>,
     /// The quantizations of tensors; none if the graph is not part of a model.
@@ -44,7 +74,7 @@ impl<'a> Run<'a> {
         evaluator: &'a Evaluator,
         budget: &'a Budget,
         variables: &'a dyn Variables,
-        inputs: FxHashMap<TensorId, Arc<Tensor>>,
+        inputs: RunInputs<'a>,
     ) -> Self {
         let values = RefCell::default();
         let symbols = symbols(graph, &inputs);
@@ -72,6 +102,7 @@ impl<'a> Run<'a> {
         if self.depth >= MAX_DEPTH {
             return Err(EvalError::new(Code::EvalWork, format!("evaluations are nested more than {MAX_DEPTH} deep")));
         }
+        let inputs = inputs.into_iter().map(|(input, tensor)| (input, RunInput::Shared(tensor))).collect();
         let run = Run::new(graph, outer, self.evaluator, self.budget, self.variables, inputs);
         let symbols = self.symbols.clone();
         Ok(Run { depth: self.depth + 1, symbols, ..run })
@@ -109,7 +140,8 @@ impl<'a> Run<'a> {
         let graph = self.graph;
         for (tensor, value) in &self.inputs {
             if graph.tensors[tensor.index()].producer.is_none() {
-                self.store(*tensor, Arc::clone(value))?;
+                self.budget.operation(|| self.budget.room(value.tensor().shape()))?;
+                self.store(*tensor, value.widened())?;
             }
         }
         let mut last = last_uses(graph, wanted).into_iter().peekable();
@@ -151,12 +183,13 @@ impl<'a> Run<'a> {
 }
 
 /// The values of dimension symbols, solved from the shapes of inputs.
-fn symbols(graph: &Graph, inputs: &FxHashMap<TensorId, Arc<Tensor>>) -> FxHashMap<String, i64> {
+fn symbols(graph: &Graph, inputs: &RunInputs) -> FxHashMap<String, i64> {
     let mut symbols = FxHashMap::default();
     // The first input with a symbol decides, so that the result does not depend on the order of a hash table.
-    let mut ordered: Vec<(&TensorId, &Arc<Tensor>)> = inputs.iter().collect();
+    let mut ordered: Vec<(&TensorId, &RunInput)> = inputs.iter().collect();
     ordered.sort_unstable_by_key(|(input, _)| **input);
-    for (input, tensor) in ordered {
+    for (input, value) in ordered {
+        let tensor = value.tensor();
         let extents = graph.shape(*input).map_or(&[][..], |shape| shape.extents());
         for (extent, given) in extents.iter().zip(tensor.shape()) {
             let found = i64::try_from(*given).ok().and_then(|value| extent.dim().solved(value));

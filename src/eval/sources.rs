@@ -37,15 +37,15 @@ pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<DType> {
     Primitive::of_datum_type(name.trim_matches(['\'', '"'])).and_then(element_type)
 }
 
-/// Checks the tensor provided for a source, and converts it to the type of the source.
-fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> KernelResult {
+/// Checks the shape of what is provided for a source, makes the tensor, and converts it to the type of the source.
+fn checked(call: &Call, code: Code, what: &str, given: &[usize], tensor: impl FnOnce() -> Tensor) -> KernelResult {
     let output = output(call)?;
     let shape = call.graph().shape(output);
-    if let Some(shape) = shape.filter(|shape| !fits(call, tensor.shape(), shape.extents())) {
-        let given = tensor.shape();
+    if let Some(shape) = shape.filter(|shape| !fits(call, given, shape.extents())) {
         return Err(EvalError::new(code, format!("{what} has to have shape {shape:?}, the given one has {given:?}")));
     }
-    call.budget().room(tensor.shape())?;
+    call.budget().room(given)?;
+    let tensor = tensor();
     let tensor = match source_type(call.graph(), output) {
         Some(wanted) => {
             let mixed = (tensor.dtype() == DType::Bool) != (wanted == DType::Bool);
@@ -68,7 +68,10 @@ pub(crate) fn external(call: &Call) -> KernelResult {
     let output = output(call)?;
     let name = call.graph().tensor_name(output);
     match call.run.inputs.get(&output) {
-        Some(tensor) => checked(call, Code::EvalInput, &format!("input `{name}`"), Tensor::clone(tensor)),
+        Some(input) => {
+            let made = || Arc::unwrap_or_clone(input.widened());
+            checked(call, Code::EvalInput, &format!("input `{name}`"), input.tensor().shape(), made)
+        }
         // An unused input exists only because NNEF requires at least one.
         None if !used(call, output) => Ok(vec![Tensor::number(0.0)]),
         None => {
@@ -137,7 +140,8 @@ pub(crate) fn variable(call: &Call) -> KernelResult {
                 Some(quantizations) => quantizations.decoded(call.run, output, tensor)?,
                 None => tensor,
             };
-            checked(call, Code::EvalVariable, &format!("the data of variable '{label}'"), tensor)
+            let given = tensor.shape().to_vec();
+            checked(call, Code::EvalVariable, &format!("the data of variable '{label}'"), &given, || tensor)
         }
         Ok(None) => fail(format!("variable '{label}' has no data")),
         Err(error) => fail(format!("the data of variable '{label}': {error}")),

@@ -1,5 +1,6 @@
 //! What applies to all verbs of an input: the options, and the limits on its data.
 
+use crate::diagnostics::ReadLimit;
 use crate::live::LiveRun;
 use crate::onnx::UsedRules;
 use crate::onnx::text::Production;
@@ -90,8 +91,8 @@ impl Settings {
     }
 
     /// The maximum size of files of arrays in bytes: 8 for each item that an evaluation may have.
-    pub(crate) fn arrays(&self) -> u64 {
-        self.evaluation.max_items.saturating_mul(8)
+    pub(crate) fn arrays(&self) -> ReadLimit {
+        ReadLimit::arrays(self.evaluation.max_items.saturating_mul(8))
     }
 
     /// The limits on an evaluation with data that take a number of bytes, which count as an input: a file has at least

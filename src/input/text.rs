@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::Refusal;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, ReadLimit};
 use crate::progress::{self, Metered, Phase};
 use crate::source::{Location, Span, without_mark};
 
@@ -28,7 +28,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Text, Refusal> {
 }
 
 /// Reads at most `limit` bytes from a file. Returns the name for messages, and the bytes.
-pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<(String, Vec<u8>), Refusal> {
+pub(crate) fn read_bytes(path: &Path, limit: impl Into<ReadLimit>) -> Result<(String, Vec<u8>), Refusal> {
     let name = path.display().to_string();
     let mut file = File::open(path).map_err(|error| Refusal::io(&name, error))?;
     let size = file.metadata().map_err(|error| Refusal::io(&name, error))?.len();
@@ -37,22 +37,28 @@ pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<(String, Vec<u8>), R
 }
 
 /// Reads a stream to its end, which is expected after `size` bytes, and refuses more than `limit`.
-pub(crate) fn read_all(name: &str, size: u64, limit: u64, stream: &mut dyn Read) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn read_all(
+    name: &str,
+    size: u64,
+    limit: impl Into<ReadLimit>,
+    stream: &mut dyn Read,
+) -> Result<Vec<u8>, Refusal> {
+    let limit = limit.into();
     let mut bytes = Vec::new();
-    if size <= limit {
+    if size <= limit.bytes {
         bytes.reserve(size as usize);
         progress::enter(Phase::Reading);
-        let read = Metered(stream.take(limit.saturating_add(1))).read_to_end(&mut bytes);
+        let read = Metered(stream.take(limit.bytes.saturating_add(1))).read_to_end(&mut bytes);
         read.map_err(|error| Refusal::io(name, error))?;
     }
-    if size.max(bytes.len() as u64) > limit {
+    if size.max(bytes.len() as u64) > limit.bytes {
         return Err(too_large(name, limit));
     }
     Ok(bytes)
 }
 
 /// The refusal of more bytes than a limit.
-pub(crate) fn too_large(name: &str, limit: u64) -> Refusal {
+pub(crate) fn too_large(name: &str, limit: impl Into<ReadLimit>) -> Refusal {
     Refusal::of(name.to_owned(), String::new(), |at| Diagnostic::too_large(at, limit))
 }
 

@@ -1,5 +1,8 @@
 //! What was written is read back in its notation, evaluated on the inputs of its source, and compared with what that
 //! computes.
+//!
+//! One is evaluated after the other, and all that is in memory at a time counts in the limit of the run: both graphs, the
+//! tensors of the evaluation that runs, and behind the first one its outputs.
 
 use std::fs::File;
 use std::path::Path;
@@ -16,6 +19,7 @@ use super::table::{Notation, documents};
 use super::{Findings, Refusal, models};
 use crate::diagnostics::{Code, Diagnostic, suggest};
 use crate::eval::{compare, tolerance};
+use crate::live::Held;
 use crate::loops::Network;
 use crate::onnx::{ModelInput, ModelOutputs};
 use crate::options::{Internal, Options};
@@ -34,11 +38,6 @@ pub(crate) struct ReadBack<'w> {
     pub(crate) folder: Option<&'w Path>,
 }
 
-/// The settings of one of two graphs that are compared: both are in memory, beside the one that was written.
-fn sharing(settings: &Settings) -> Settings {
-    settings.with(|options| options.max_memory /= 2)
-}
-
 /// The options with which a result is read back: those of its source are in it. Its text may be longer.
 fn plain(settings: &Settings, dialect: Option<Dialect>) -> Settings {
     let options = Options {
@@ -53,7 +52,7 @@ fn plain(settings: &Settings, dialect: Option<Dialect>) -> Settings {
         unroll: false,
         flat: false,
         max_text: settings.options.max_text.max(settings.options.max_memory),
-        ..sharing(settings).options
+        ..settings.options.clone()
     };
     let mut model = settings.model.clone();
     (model.graph, model.text) = (model.graph.max(options.max_text), model.text.max(options.max_text));
@@ -154,7 +153,7 @@ impl Side {
     ///
     /// It cannot be evaluated.
     pub(crate) fn source(source: Box<dyn Source>, settings: &Settings) -> Result<Side, Refusal> {
-        Side::of(source.reference(&sharing(settings))?, settings)
+        Side::of(source.reference(settings)?, settings)
     }
 
     fn of(evaluable: Evaluable, settings: &Settings) -> Result<Side, Refusal> {
@@ -375,16 +374,18 @@ fn inputs(
 ///
 /// One of them cannot be evaluated, or they differ by more than rounding explains.
 pub(crate) fn verify(
-    (source, written): (&mut Side, &mut Side),
+    (source, mut written): (&mut Side, Side),
     (given, seed): (&[(String, Tensor)], u64),
     labels: Labels,
     settings: &Settings,
 ) -> Result<Verified, Refusal> {
     progress::enter(Phase::Evaluating);
     let pairs = Pairs::new(source.inputs(), written.inputs());
-    let inputs = inputs((source, written), &pairs, (given, seed), settings)?;
+    let inputs = inputs((source, &written), &pairs, (given, seed), settings)?;
     let run = VerifyRun { seed, quantized: matches!(labels, Labels::Own), settings };
-    let mut found = outputs_of_written(source, written, labels, &pairs.for_written(&inputs), &run)?;
+    let mut found = outputs_of_written(source, &mut written, labels, &pairs.for_written(&inputs), &run)?;
+    drop(written);
+    let _held = Held::of(found.iter().map(|(_, tensor)| tensor.bytes()).sum());
     // If the number of trips of a network depends on data, the graph has a further output that states whether the trip
     // limit sufficed. If it did not, the network may run forever.
     if let Some(count) = source.outputs_of_network().filter(|count| found.len() > *count) {

@@ -487,6 +487,7 @@ impl Document {
         edit::set_shapes(model, options, Self::nowhere(file))?;
         found.extend(expand(model, functions, (file, &self.places))?);
         edit::raise(model);
+        edit::declare_items(model, options);
         let misfits = edit::misfits(model);
         if !misfits.is_empty() && !options.internal.translates {
             edit::declare(model, &declared);

@@ -78,6 +78,8 @@ pub(crate) struct ModelProto {
     pub(crate) rest: Fields,
     /// The calls that were expanded, see [`NodeProto::origin`].
     pub(crate) calls: Vec<ExpandedCall>,
+    /// Whether graphs in it are marked by [`GraphProto::cannot_run`].
+    pub(crate) contradicts: bool,
 }
 
 /// An expanded function call.

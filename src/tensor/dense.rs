@@ -205,12 +205,29 @@ impl Tensor {
 
     /// Converts numbers to 64 bits, the precision of the reference evaluator.
     pub(crate) fn widened(self) -> Self {
-        let data = match self.data {
-            Data::Float32(items) | Data::Narrow(_, items) => Data::Float64(items.into_iter().map(f64::from).collect()),
-            Data::Int32(items) => Data::Int64(items.into_iter().map(i64::from).collect()),
-            other => other,
-        };
-        Tensor { data, ..self }
+        match self.wider() {
+            Some(data) => Tensor { data, ..self },
+            None => self,
+        }
+    }
+
+    /// A copy of [`Self::widened`], without a further one.
+    pub(crate) fn to_widened(&self) -> Self {
+        match self.wider() {
+            Some(data) => Tensor { shape: self.shape.clone(), data },
+            None => self.clone(),
+        }
+    }
+
+    /// The elements as numbers of 64 bits, if they are numbers of fewer bits.
+    fn wider(&self) -> Option<Data> {
+        match &self.data {
+            Data::Float32(items) | Data::Narrow(_, items) => {
+                Some(Data::Float64(items.iter().copied().map(f64::from).collect()))
+            }
+            Data::Int32(items) => Some(Data::Int64(items.iter().copied().map(i64::from).collect())),
+            _ => None,
+        }
     }
 }
 

@@ -186,6 +186,25 @@ fn lowered_lines_stay_within_the_memory_of_the_options() {
 }
 
 #[test]
+fn files_of_arrays_are_refused_by_the_option_that_helps() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("x.nnef"), document("", "[1]", "y = relu(x);")).unwrap();
+    let text = "7767517\n2 1\npnnx.Input i 0 1 x #x=(1)f32\npnnx.Output o 1 0 x\n";
+    std::fs::write(at("x.pnnx.param"), text).unwrap();
+    for name in ["x.pnnx.bin", "x.npy"] {
+        std::fs::write(at(name), vec![0; 1 << 20]).unwrap();
+    }
+    let bound = format!("x={}", at("x.npy").display());
+    for (input, options) in [("x.pnnx.param", &[][..]), ("x.nnef", &["--bind", &bound])] {
+        let call = fast::call(["-q", "--max-memory", "300000", "-o", "/dev/null"]).args(options).args([at(input)]);
+        let (output, _) = measured(&mut call.command());
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && told.contains("--max-memory"), "{input}: {told}");
+    }
+}
+
+#[test]
 fn the_stages_of_a_run_share_its_memory() {
     let options = Options::default().with(|options| options.max_memory = 24 << 20);
     let x = [("x".to_owned(), Tensor::scalars(&[1], vec![1.0]).unwrap())];

@@ -164,7 +164,7 @@ DOCUMENTED = [
     # ---- Formulas of numbers that are not finite.
     Row("lower nnef strict onnx ort", "AffineGrid", not_finite, "", "infinities meet in another order of operations",
         Call("AffineGrid", [floats(NAN, -1.125, 1.625, 2.5, INF, 1.625).reshape(1, 2, 3), np.array([1, 2, 3, 2])], known=[1])),
-    Row("nnef strict onnx ort", "Resize GridSample", not_finite, "", "items with a weight of 0 are multiplied, or left out",
+    Row("nnef strict onnx ort", "Resize Upsample GridSample", not_finite, "", "items with a weight of 0 are multiplied, or left out",
         Call("Resize", [image(INF, 1, 2, 3), None, None, np.array([1, 1, 3, 3])], {
             "mode": "linear", "coordinate_transformation_mode": "align_corners"}, known=[1, 3], opset=19)),
     Row("lower nnef strict onnx ort", "DynamicQuantizeLinear", not_finite, "", "the range of such items is open",
@@ -228,7 +228,7 @@ DOCUMENTED = [
     Row("onnx ort", "multilinear_upsample* area_downsample local_* l1_normalization l2_normalization moments deconv* debox* box avg_pool separable_* upsample_borders",
         not_finite, "", "items with a weight of 0 are multiplied, or left out", NnefCall("multilinear_upsample", {
             "x": floats(-INF, 1, 2).reshape(1, 1, 3)}, "multilinear_upsample(x, factor = [3], method = 'asymmetric', border = 'constant')", [0])),
-    Row("ort", "selu sign local_* avg_pool mean_reduce prelu", lambda call: True, "sign of zero", "the sign of a zero",
+    Row("ort", "selu sign round local_* avg_pool mean_reduce prelu", lambda call: True, "sign of zero", "the sign of a zero",
         NnefCall("selu", {"x": floats(-0.0)}, "selu(x, alpha = 1.5, lambda = 0.9)", [0])),
     Row("ort", "argmax_reduce argmin_reduce max_pool*", with_nan, "", "its comparisons with NaN depend on the order of items",
         NnefCall("argmax_reduce", {"x": floats(0.5, NAN, 0.25)}, "argmax_reduce(x, axes = [0])", [0])),

@@ -50,6 +50,21 @@ def codes(*shape):
     return ("codes", RANDOM.randint(-127, 128, shape).astype("int8"))
 
 
+class Integers(tuple):
+    """The shape of an operand of integers of 32 bits."""
+
+
+def integers(*shape):
+    return Integers(shape)
+
+
+def operand(shape):
+    """Random items of an operand."""
+    if isinstance(shape, Integers):
+        return RANDOM.randint(-100, 100, shape).astype("int32")
+    return RANDOM.uniform(-1, 1, shape).astype("float32")
+
+
 def stored(weights):
     """The bytes of weights in a file."""
     kind, array = weights
@@ -203,6 +218,8 @@ CASES = [
     ("ROIAlign", "0=2 1=3 2=0.9 3=2 5=0", [A, (4,)], [], 1),
     ("ROIPooling", "0=3 1=2 2=0.5", [A, (4,)], [], 1),
     ("ROIPooling", "0=2 1=3 2=9.5", [A, (4,)], [], 1),
+    ("PSROIPooling", "0=3 1=2 2=2.5 3=2", [(12, 9, 11), (4,)], [], 1),
+    ("PSROIPooling", "0=2 1=3 2=9.5 3=1", [A, (4,)], [], 1),
     ("PriorBox", "-23300=2,10.0,20.0 -23301=2,30.0,50.0 -23302=2,2.0,3.0 9=-233 10=-233 13=0.5", [A, (3, 64, 80)], [], 1),
     ("PriorBox", "-23300=1,30.0 -23302=1,2.0 7=0 8=1 9=100 10=80 11=8.0 12=16.0 13=0.25 3=0.3", [A], [], 1),
     ("CopyTo", "0=1 1=2 2=3", [A, (2, 3, 4)], [], 1),
@@ -217,6 +234,12 @@ CASES = [
     ("Packing", "0=1", [A], [], 1),
     ("Quantize", "0=1", [A], [scales(1)], 1),
     ("Quantize", "0=6", [A], [scales(6)], 1),
+    ("Dequantize", "0=1", [integers(*V)], [positive(1)], 1),
+    ("Dequantize", "0=5 1=1", [integers(*M)], [positive(5), raw(1)], 1),
+    ("Dequantize", "0=6 1=6", [integers(*A)], [positive(6), raw(6)], 1),
+    ("Requantize", "", [integers(*V)], [positive(1), positive(1)], 1),
+    ("Requantize", "0=6 1=1 2=6 3=2 -23304=1,0.25", [integers(*A)], [positive(6), positive(1), raw(6)], 1),
+    ("Requantize", "0=1 1=5 2=1 3=1", [integers(*M)], [positive(1), positive(5), raw(1)], 1),
     ("Convolution", "0=4 1=3 4=1 5=1 6=216 8=2 9=1", [A], [tagged(216), raw(4), scales(4), scales(1)], 1),
     ("Convolution", "0=4 1=3 4=1 5=1 6=216 8=2", [A], [codes(216), raw(4), scales(4), scales(1)], 1),
     ("Convolution", "0=4 1=3 4=1 5=1 6=216 8=102", [A], [tagged(216), raw(4), scales(4), scales(1), scales(1)], 1),
@@ -329,6 +352,30 @@ CASES = [
 ]
 
 
+def heads(x, weights, count):
+    """The rows of heads, by weights and a bias."""
+    (_, weight), (_, bias) = weights
+    rows = x @ weight.reshape(len(bias), -1).T + bias
+    return rows.reshape(len(x), count, -1).transpose(1, 0, 2)
+
+
+ATTENTION = [tagged(64), raw(8)] * 4
+CROSS = [tagged(24), raw(4), tagged(12), raw(4), tagged(20), raw(4), tagged(24), raw(6)]
+
+# Layers with caches: the name, parameters, shapes of the operands of two steps, weights, and the caches behind the first one.
+# Those of ncnn have forms of its own, which it makes and reads.
+CACHED = [
+    ("SDPA", "7=1", [(4, 5, 6), (4, 5, 6), (4, 5, 3)], [(4, 2, 6), (4, 2, 6), (4, 2, 3)], [], lambda x: x[1:3]),
+    ("SDPA", "5=1 7=1", [(4, 7, 6), (2, 7, 6), (2, 7, 3), (7, 7)], [(4, 1, 6), (2, 1, 6), (2, 1, 3), (1, 8)], [],
+     lambda x: x[1:3]),
+    ("MultiHeadAttention", "0=8 1=2 2=64 7=1", [(3, 8)], [(2, 8)], ATTENTION,
+     lambda x: [heads(x[0], ATTENTION[2:4], 2), heads(x[0], ATTENTION[4:6], 2)]),
+    ("MultiHeadAttention", "0=8 1=2 2=64 5=1 7=1", [(3, 8), (3, 3)], [(2, 8), (2, 5)], ATTENTION,
+     lambda x: [heads(x[0], ATTENTION[2:4], 2), heads(x[0], ATTENTION[4:6], 2)]),
+    ("MultiHeadAttention", "0=4 1=2 2=24 3=3 4=5 7=1", [(7, 6), (5, 3), (5, 5)], [(2, 6), (5, 3), (5, 5)], CROSS,
+     lambda x: [heads(x[1], CROSS[2:4], 2), heads(x[2], CROSS[4:6], 2)]),
+]
+
 # Layers with weights that are only read here: the name, parameters, and the number of bytes of all weights.
 READ = [
     ("RNN", "0=3 1=12", 4 + 48 + 4 + 12 + 4 + 36),
@@ -351,27 +398,52 @@ def network(kind, parameters, shapes, results):
     """The text of a network of one layer."""
     lines = []
     for k, shape in enumerate(shapes):
-        keys = {1: "0", 2: "10", 3: "210", 4: ["2", "11", "1", "0"]}[len(shape)]
+        keys = {0: "", 1: "0", 2: "10", 3: "210", 4: ["2", "11", "1", "0"]}[len(shape)]
         sizes = " ".join(f"{key}={size}" for key, size in zip(keys, shape))
-        lines.append(f"Input in{k} 0 1 in{k} {sizes}")
+        lines.append(f"Input in{k} 0 1 in{k} {sizes}".rstrip())
     bottoms = " ".join(f"in{k}" for k in range(len(shapes)))
     tops = " ".join(f"out{k}" for k in range(results))
     lines.append(f"{kind} layer {len(shapes)} {results} {bottoms} {tops} {parameters}".rstrip())
     return f"7767517\n{len(lines)} {len(shapes) + results}\n" + "\n".join(lines) + "\n"
 
 
-def by_ncnn(path, operands, results):
-    """The outputs of ncnn."""
+def read_by_ncnn(path):
+    """A network as ncnn reads it, if it does."""
     net = ncnn.Net()
     net.opt.use_fp16_packed = net.opt.use_fp16_storage = net.opt.use_fp16_arithmetic = net.opt.use_bf16_storage = False
     net.opt.use_vulkan_compute = False
     net.opt.use_winograd_convolution = False
-    if net.load_param(str(path)) != 0 or net.load_model(str(path.with_suffix(".bin"))) != 0:
+    read = net.load_param(str(path)) == 0 and net.load_model(str(path.with_suffix(".bin"))) == 0
+    return net if read else None
+
+
+def by_ncnn(path, operands, results):
+    """The outputs of ncnn."""
+    net = read_by_ncnn(path)
+    if net is None:
         return None
     extractor = net.create_extractor()
     for k, operand in enumerate(operands):
         extractor.input(f"in{k}", ncnn.Mat(operand).clone())
     return [numpy.array(extractor.extract(f"out{k}")[1]) for k in range(results)]
+
+
+def second_step(path, steps):
+    """The first output of ncnn in a second step, with the caches of the first one."""
+    net, caches, keeps = read_by_ncnn(path), [ncnn.Mat(), ncnn.Mat()], []
+    if net is None:
+        return None
+    for operands in steps:
+        extractor = net.create_extractor()
+        extractor.set_kvcache_max_seqlen_hint(64)
+        given = [ncnn.Mat(operand).clone() for operand in operands] + caches
+        for k, operand in enumerate(given):
+            extractor.input(f"in{k}", operand)
+        # What an extractor has belongs to it.
+        keeps.append((extractor, given))
+        output = numpy.array(extractor.extract("out0")[1]).copy()
+        caches = [extractor.extract(f"out{k}", 1)[1] for k in (1, 2)]
+    return [output]
 
 
 def by_us(command, path, operands, results):
@@ -393,12 +465,13 @@ def main():
     args = parser.parse_args()
     command, failed = args.bin, 0
     cases = [case for case in CASES if args.kind in case[0]]
+    cached = [case for case in CACHED if args.kind in case[0]]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "net.param"
         for kind, parameters, shapes, weights, results in cases:
             path.write_text(network(kind, parameters, shapes, results))
             path.with_suffix(".bin").write_bytes(b"".join(map(stored, weights)))
-            operands = [RANDOM.uniform(-1, 1, shape).astype("float32") for shape in shapes]
+            operands = [operand(shape) for shape in shapes]
             theirs = by_ncnn(path, operands, results)
             ours = by_us(command, path, operands, results)
             where = f"{kind} {parameters} {shapes}"
@@ -412,6 +485,21 @@ def main():
                     apart = numpy.nanmax(abs(a - b)) if a.shape == b.shape else f"{a.shape} {b.shape}"
                     print(f"{where}: differs by {apart}")
                     break
+        for kind, parameters, first, second, weights, made in cached:
+            steps = [[operand(shape) for shape in shapes] for shapes in (first, second)]
+            path.with_suffix(".bin").write_bytes(b"".join(map(stored, weights)))
+            path.write_text(network(kind, parameters, [()] * (len(first) + 2), 3))
+            theirs = second_step(path, steps)
+            caches = [cache.astype("float32") for cache in made(steps[0])]
+            path.write_text(network(kind, parameters, second + [cache.shape for cache in caches], 3))
+            ours = by_us(command, path, steps[1] + caches, 3)
+            where = f"{kind} {parameters} {first} then {second}"
+            if theirs is None or isinstance(ours, str):
+                failed += 1
+                print(f"{where}: {'not read by ncnn' if theirs is None else ours[:300]}")
+            elif theirs[0].shape != ours[0].shape or not numpy.allclose(theirs[0], ours[0], 1e-3, 1e-4):
+                failed += 1
+                print(f"{where}: differs")
         for kind, parameters, size in READ:
             path.write_text(network(kind, parameters, [] if kind == "MemoryData" else [V], 1))
             for length in (size, size - 4):
@@ -422,7 +510,8 @@ def main():
                 if not theirs == ours == (length == size):
                     failed += 1
                     print(f"{kind} {parameters}: {length} of {size} bytes, ncnn {theirs}, here {ours}")
-    print(f"{len(cases) + len(READ) - failed} of {len(cases) + len(READ)} networks are those of ncnn")
+    count = len(cases) + len(cached) + len(READ)
+    print(f"{count - failed} of {count} networks are those of ncnn")
     sys.exit(failed > 0)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Two passes in one command compute what two commands compute, and what the model computes: on random nests of branches,
-loops, scans, recurrent layers and functions, with onnxruntime as the third voice.
+loops, scans, graphs for the items of sequences, recurrent layers and functions, with onnxruntime as the third voice.
 
     python3 tests/interop/onnx_composition.py --bin target/debug/nnef-flatten --count 50 --seed 1
 
@@ -47,6 +47,10 @@ class Graph:
         self.made, self.depth, self.shape = made, depth, list(shape)
         self.values, self.flags, self.numbers = list(values), list(flags), list(numbers)
         self.nodes, self.count = [], 0
+        # Whether sequences are mapped in it: onnxruntime loads no map in a map, and not all in branches and loops.
+        self.maps = False
+        # Whether functions are called in it: in a map, onnxruntime mixes up names of functions and of the graph.
+        self.calls = True
 
     @property
     def rng(self):
@@ -73,13 +77,15 @@ class Graph:
 
     def inner(self, shape=None, values=None):
         values = self.values if values is None else values
-        return Graph(self.made, self.depth + 1, values, self.flags, self.numbers, shape or self.shape)
+        graph = Graph(self.made, self.depth + 1, values, self.flags, self.numbers, shape or self.shape)
+        graph.calls = self.calls
+        return graph
 
     # Statements: each adds a value of the shape of the graph.
 
     def statement(self, budget):
         simple = [self.unary, self.binary, self.scaled] + [self.item] * bool(self.numbers)
-        nested = [self.branch, self.branch, self.loop] + [self.call] * 2
+        nested = [self.branch, self.branch, self.loop] + [self.mapped] * self.maps + [self.call] * 2
         if len(self.shape) == 2:
             nested += [self.scan, self.recurrent]
         kind = self.rng.choice(simple + nested * 2 if budget > 0 else simple)
@@ -173,6 +179,20 @@ class Graph:
         self.nodes.append(helper.make_node("Scan", inputs, [result, stack], body=body, num_scan_inputs=1, **direction))
         return self.add("Add", [result, stack])
 
+    def mapped(self, budget):
+        """A graph for each item of a sequence, beside another value. onnxruntime runs it as a function, which does not see
+        the values around it."""
+        graph = Graph(self.made, self.depth + 1, shape=self.shape)
+        graph.calls = False
+        item, beside = graph.name(), graph.name()
+        graph.values += [item, beside]
+        graph.fill(budget - 1)
+        last = graph.values[-1]
+        body = helper.make_graph(graph.nodes, "map", [graph.info(item), graph.info(beside)], [graph.info(last)])
+        items = self.add("SequenceConstruct", [self.value() for _ in range(self.rng.randint(1, 2))])
+        made = self.add("SequenceMap", [items, self.value()], body=body)
+        return self.add("SequenceAt", [made, self.constant(-1, INT)])
+
     def recurrent(self, _):
         shaped = self.add("Reshape", [self.value(), self.constant([2, 1, 3], INT)])
         weights = [self.constant(self.made.numpy.uniform(-1, 1, [1, 12, 3]).round(2), FLOAT) for _ in range(2)]
@@ -181,7 +201,7 @@ class Graph:
 
     def call(self, _):
         callable_ = self.made.functions[: self.made.open]
-        if len(self.shape) != 2 or not callable_:
+        if len(self.shape) != 2 or not callable_ or not self.calls:
             return self.unary(0)
         function = self.rng.choice(callable_)
         flag = self.flag()
@@ -199,6 +219,7 @@ class Made:
             self.functions.append(self.function(f"f{i}", opsets))
             self.open = len(self.functions)
         graph = Graph(self, values=["x", "y"], flags=["c"], numbers=["n"])
+        graph.maps = True
         for _ in range(self.rng.randint(2, 4)):
             graph.statement(3)
         outputs = [graph.add("Identity", [value]) for value in graph.values[-2:]]
@@ -224,14 +245,25 @@ class Made:
             yield {"x": values[0], "y": values[1], "c": np.array(flag), "n": np.array(number, np.int64)}
 
 
+def untyped(nodes):
+    """Takes away the types of what graphs for items of sequences compute: functions of exporters have none."""
+    for node in nodes:
+        for attribute in node.attribute:
+            untyped(attribute.g.node)
+            if node.op_type == "SequenceMap":
+                attribute.g.output[0].ClearField("type")
+
+
 class Compositions:
     """A model, what passes write of it, and what is known of that: each text is written, checked and computed once."""
 
     def __init__(self, made, binary, folder):
         self.made, self.binary, self.folder = made, binary, folder
-        self.source = made.model.SerializeToString()
         self.written, self.equal, self.inputs = {}, set(), list(made.inputs())
         self.wanted = [run(session(made.model), given) for given in self.inputs]
+        for nodes in [made.model.graph.node, *(function.node for function in made.model.functions)]:
+            untyped(nodes)
+        self.source = made.model.SerializeToString()
 
     def flattened(self, passes, source):
         """The bytes that a command with these passes writes for a model."""

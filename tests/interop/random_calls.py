@@ -207,7 +207,8 @@ class OnnxEngines(Engines):
 
     def fold(self, batch):
         path, result = self.saved(batch, constant=True), self.folder / "folded.onnx"
-        why = self.command("-q", "--fold", path, "-o", result)
+        # Without the growth, results that are much larger than their operands stay nodes.
+        why = self.command("-q", "--fold", "--fold-growth", str(1 << 30), path, "-o", result)
         if why is not None:
             return why
         graph = onnx.load(result).graph

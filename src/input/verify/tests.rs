@@ -27,10 +27,10 @@ fn compared(name: &str, text: &[u8], to: &'static str, change: impl Fn(Vec<u8>) 
     let source = (Notation::of(&opened, None).unwrap().read)(opened, &settings).unwrap();
     let to = write::Notation::named(to).unwrap();
     let check = || -> Result<Verified, Refusal> {
-        let mut written = ReadBack { name: "written", to, folder: None }.at(&file, &settings)?;
+        let written = ReadBack { name: "written", to, folder: None }.at(&file, &settings)?;
         let mut source = Side::source(source, &settings)?;
         let labels = if to.dialect.is_some() { Labels::Source(None) } else { Labels::Files };
-        verify((&mut source, &mut written), (&[], 0), labels, &settings)
+        verify((&mut source, written), (&[], 0), labels, &settings)
     };
     check().map(drop).map_err(|refused| refused.to_string())
 }

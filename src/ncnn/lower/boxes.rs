@@ -1,11 +1,12 @@
-//! Layers of detectors: boxes that follow from extents alone, and the greatest items within a box.
+//! Layers of detectors: boxes that follow from extents alone, and the greatest items and means within a box.
 
 use super::{LayerLine, LayerRuleRow};
 use crate::graph::TensorId;
 use crate::library::assembly::{Assembly, integers};
 use crate::pnnx::lower::{Lowered, Refusal};
 
-pub(super) const ROWS: &[LayerRuleRow] = &[(&["PriorBox"], priors), (&["ROIPooling"], pooled)];
+pub(super) const ROWS: &[LayerRuleRow] =
+    &[(&["PriorBox"], priors), (&["ROIPooling"], pooled), (&["PSROIPooling"], pooled_by_place)];
 
 /// Layers whose results have as many rows as there are boxes, which depends on data.
 pub(super) const OF_DATA: &[&str] = &["DetectionOutput", "Proposal", "YoloDetectionOutput", "Yolov3DetectionOutput"];
@@ -108,50 +109,110 @@ fn priors(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     Ok(vec![line.to.numbers(&[2, count], item)?])
 }
 
-/// Which of the items along an axis are in each part of a box, and which parts have none.
+/// Which of the items along an axis are in each part of a box, how many, and which parts have none.
 struct BoxParts {
     inside: TensorId,
+    count: TensorId,
     is_empty: TensorId,
 }
 
-/// The parts of a box along an axis, from the coordinates of its corners, which are rounded, halves away from 0.
-fn parts(line: &mut LayerLine, corners: [TensorId; 2], (parts, extent): (i64, i64), scale: f64) -> Lowered<BoxParts> {
-    let rounded = format!("mul(sign(@0),floor(add(abs(mul(@0,{scale:?})),0.5)))");
-    let begin = line.to.formula_of(&rounded, &[corners[0]])?;
-    let end = line.to.formula_of(&rounded, &[corners[1]])?;
-    let length = line.to.formula_of(&format!("div(max(add(sub(@1,@0),1.0),1.0),{parts}.0)"), &[begin, end])?;
-    let number = line.to.numbers(&[parts, 1], |at| at as f64)?;
-    let side = |line: &mut LayerLine, place: &str| {
-        let within = format!("min(max(add(@0,{place}),0.0),{extent}.0)");
-        line.to.formula_of(&within, &[begin, length, number])
-    };
-    let (first, last) = (side(line, "floor(mul(@2,@1))")?, side(line, "ceil(mul(add(@2,1.0),@1))")?);
-    let place = line.to.numbers(&[1, extent], |at| at as f64)?;
-    let inside = line.to.formula_of("and(ge(@0,@1),lt(@0,@2))", &[place, first, last])?;
-    let is_empty = line.to.formula_of("le(@1,@0)", &[first, last])?;
-    Ok(BoxParts { inside, is_empty })
+/// How a layer lays the parts of a box.
+struct BoxFormulas<'f> {
+    /// The coordinates of the two corners, of those that are given.
+    corners: [&'f str; 2],
+    /// The length of a side, of the coordinates of its corners.
+    length: &'f str,
+    /// The first item of a part, and the one behind its last: of the beginning of the side, the length of its parts, and the
+    /// number of the part.
+    places: [&'f str; 2],
 }
 
-/// The greatest items of the parts of a box, which is a second blob; parts without items are 0.
-fn pooled(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
-    let &[x, region] = &line.operands[..] else { return Err(Refusal::UNFIT) };
-    let &[channels, rows, columns] = &line.to.extents(x)?[..] else { return Err(Refusal::UNFIT) };
-    if line.to.count(&line.to.extents(region)?)? != 4 {
-        return Err(Refusal::UNFIT);
+/// The nearest integer, halves away from 0.
+fn rounded(of: &str) -> String {
+    format!("mul(sign({of}),floor(add(abs({of}),0.5)))")
+}
+
+impl BoxFormulas<'_> {
+    /// The parts of a side of a box with these corners: a number of them, over an axis with an extent.
+    fn parts(&self, line: &mut LayerLine, corners: [TensorId; 2], [parts, extent]: [i64; 2]) -> Lowered<BoxParts> {
+        let begin = line.to.formula_of(self.corners[0], &[corners[0]])?;
+        let end = line.to.formula_of(self.corners[1], &[corners[1]])?;
+        let length = line.to.formula_of(&format!("div({},{parts}.0)", self.length), &[begin, end])?;
+        let number = line.to.numbers(&[parts, 1], |at| at as f64)?;
+        let side = |line: &mut LayerLine, place: &str| {
+            let within = format!("min(max({place},0.0),{extent}.0)");
+            line.to.formula_of(&within, &[begin, length, number])
+        };
+        let (first, last) = (side(line, self.places[0])?, side(line, self.places[1])?);
+        let place = line.to.numbers(&[1, extent], |at| at as f64)?;
+        let inside = line.to.formula_of("and(ge(@0,@1),lt(@0,@2))", &[place, first, last])?;
+        let count = line.to.formula_of("sub(@1,@0)", &[first, last])?;
+        let is_empty = line.to.formula_of("le(@1,@0)", &[first, last])?;
+        Ok(BoxParts { inside, count, is_empty })
     }
-    let (wide, high, scale) =
-        (line.integer("pooled_width")?, line.integer("pooled_height")?, line.scalar("spatial_scale")?);
-    line.require("pooled_width", wide > 0 && high > 0, "a number above 0, as is `pooled_height`")?;
-    let region = line.to.reshaped(region, &[1, 4])?;
-    // The coordinates are x and y of one corner, then those of the other one.
-    let corner = |line: &mut LayerLine, at: i64| line.to.part_of(region, 1, (at, at.saturating_add(1)));
-    let across = [corner(line, 0)?, corner(line, 2)?];
-    let down = [corner(line, 1)?, corner(line, 3)?];
-    let across = parts(line, across, (wide, columns), scale)?;
-    let down = parts(line, down, (high, rows), scale)?;
+}
+
+/// A blob, and a box that is pooled.
+struct BoxedPlane {
+    x: TensorId,
+    extents: [i64; 3],
+    /// The coordinates of the corners: x of both, and y of both.
+    corners: [[TensorId; 2]; 2],
+    /// The numbers of parts.
+    wide: i64,
+    high: i64,
+    scale: f64,
+}
+
+impl BoxedPlane {
+    /// The operands and parameters of a layer that pools within one box.
+    fn read(line: &mut LayerLine) -> Lowered<Self> {
+        let &[x, region] = &line.operands[..] else { return Err(Refusal::UNFIT) };
+        let &[channels, rows, columns] = &line.to.extents(x)?[..] else { return Err(Refusal::UNFIT) };
+        if line.to.count(&line.to.extents(region)?)? != 4 {
+            return Err(Refusal::UNFIT);
+        }
+        let (wide, high, scale) =
+            (line.integer("pooled_width")?, line.integer("pooled_height")?, line.scalar("spatial_scale")?);
+        line.require("pooled_width", wide > 0 && high > 0, "a number above 0, as is `pooled_height`")?;
+        let region = line.to.reshaped(region, &[1, 4])?;
+        // The coordinates are x and y of one corner, then those of the other one.
+        let corner = |line: &mut LayerLine, at: i64| line.to.part_of(region, 1, (at, at.saturating_add(1)));
+        let corners = [[corner(line, 0)?, corner(line, 2)?], [corner(line, 1)?, corner(line, 3)?]];
+        Ok(BoxedPlane { x, extents: [channels, rows, columns], corners, wide, high, scale })
+    }
+
+    /// The parts of the box across and down.
+    fn parts(&self, line: &mut LayerLine, formulas: &BoxFormulas) -> Lowered<[BoxParts; 2]> {
+        let ([across, down], [_, rows, columns]) = (self.corners, self.extents);
+        Ok([formulas.parts(line, across, [self.wide, columns])?, formulas.parts(line, down, [self.high, rows])?])
+    }
+
+    /// The results of the parts, where those without items are 0.
+    fn filled(&self, line: &mut LayerLine, y: TensorId, [across, down]: [BoxParts; 2]) -> Lowered<Vec<TensorId>> {
+        let without = [
+            line.to.reshaped(down.is_empty, &[1, self.high, 1])?,
+            line.to.reshaped(across.is_empty, &[1, 1, self.wide])?,
+        ];
+        Ok(vec![line.to.formula_of("select(or(@0,@1),0.0,@2)", &[&without[..], &[y]].concat())?])
+    }
+}
+
+/// The greatest items of the parts of a box, which is a second blob.
+fn pooled(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let plane = BoxedPlane::read(line)?;
+    let (wide, high, [channels, rows, columns]) = (plane.wide, plane.high, plane.extents);
+    let corner = rounded(&format!("mul(@0,{:?})", plane.scale));
+    let formulas = BoxFormulas {
+        corners: [&corner, &corner],
+        length: "max(add(sub(@1,@0),1.0),1.0)",
+        places: ["add(@0,floor(mul(@2,@1)))", "add(@0,ceil(mul(add(@2,1.0),@1)))"],
+    };
+    let parts = plane.parts(line, &formulas)?;
+    let [across, down] = &parts;
     let chosen = format!("select(@0,@1,{LEAST})");
     let inside = line.to.reshaped(across.inside, &[1, 1, wide, columns])?;
-    let y = line.to.reshaped(x, &[channels, rows, 1, columns])?;
+    let y = line.to.reshaped(plane.x, &[channels, rows, 1, columns])?;
     let y = line.to.formula_of(&chosen, &[inside, y])?;
     let y = line.to.on("max_reduce", y, [integers(&[3])])?;
     let inside = line.to.reshaped(down.inside, &[1, high, rows, 1])?;
@@ -159,6 +220,33 @@ fn pooled(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let y = line.to.formula_of(&chosen, &[inside, y])?;
     let y = line.to.on("max_reduce", y, [integers(&[2])])?;
     let y = line.to.reshaped(y, &[channels, high, wide])?;
-    let without = [line.to.reshaped(down.is_empty, &[1, high, 1])?, line.to.reshaped(across.is_empty, &[1, 1, wide])?];
-    Ok(vec![line.to.formula_of("select(or(@0,@1),0.0,@2)", &[&without[..], &[y]].concat())?])
+    plane.filled(line, y, parts)
+}
+
+/// The means of the parts of a box. Each part of each result has a channel of its own.
+fn pooled_by_place(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let plane = BoxedPlane::read(line)?;
+    let (wide, high, [channels, rows, columns]) = (plane.wide, plane.high, plane.extents);
+    let count = line.integer("output_dim")?;
+    let fits = count.checked_mul(wide).and_then(|all| all.checked_mul(high)) == Some(channels);
+    line.require("output_dim", fits, "the number of channels, divided by that of the parts")?;
+    let corner = |of: &str| format!("mul({},{:?})", rounded(of), plane.scale);
+    let formulas = BoxFormulas {
+        corners: [&corner("@0"), &corner("add(@0,1.0)")],
+        length: "max(sub(@1,@0),0.1)",
+        places: ["floor(add(@0,mul(@2,@1)))", "ceil(add(@0,mul(add(@2,1.0),@1)))"],
+    };
+    let parts = plane.parts(line, &formulas)?;
+    let [across, down] = &parts;
+    let inside = [
+        line.to.reshaped(down.inside, &[1, high, 1, rows, 1])?,
+        line.to.reshaped(across.inside, &[1, 1, wide, 1, columns])?,
+    ];
+    let x = line.to.reshaped(plane.x, &[count, high, wide, rows, columns])?;
+    let y = line.to.formula_of("select(and(@0,@1),@2,0.0)", &[&inside[..], &[x]].concat())?;
+    let y = line.to.on("sum_reduce", y, [integers(&[3, 4])])?;
+    let y = line.to.reshaped(y, &[count, high, wide])?;
+    let area = [line.to.reshaped(down.count, &[1, high, 1])?, line.to.reshaped(across.count, &[1, 1, wide])?];
+    let y = line.to.formula_of("div(@2,max(mul(@0,@1),1.0))", &[&area[..], &[y]].concat())?;
+    plane.filled(line, y, parts)
 }

@@ -6,7 +6,8 @@ use crate::graph::{Primitive, TensorId};
 use crate::library::assembly::{Assembly, integers};
 use crate::pnnx::lower::{Lowered, Refusal, torch};
 
-pub(super) const ROWS: &[LayerRuleRow] = &[(&["Quantize"], quantize)];
+pub(super) const ROWS: &[LayerRuleRow] =
+    &[(&["Quantize"], quantize), (&["Dequantize"], dequantize), (&["Requantize"], requantize)];
 
 /// Layers that read codes as such. Others would get numbers, or other integers, from what ncnn converts.
 pub(super) const OF_CODES: &[&str] = &["Convolution", "ConvolutionDepthWise", "InnerProduct", "Split"];
@@ -114,22 +115,64 @@ impl LayerScales {
     }
 }
 
+/// Weights of a layer with one for all items of a blob, or for each of the first axis; a vector has the first one alone.
+fn by_channel(line: &mut LayerLine, x: TensorId, name: &str) -> Lowered<TensorId> {
+    let size = format!("{name}_size");
+    line.note(&size);
+    let weights = line.weight(name)?;
+    let (extents, count) = (line.to.extents(x)?, line.to.extents(weights)?);
+    let &[count] = &count[..] else { return Err(Refusal::UNFIT) };
+    if extents.len() > 1 {
+        let fits = count == 1 || extents.first() == Some(&count);
+        line.require(&size, fits, "1, or the first extent")?;
+        let shape = [vec![count], vec![1; extents.len().saturating_sub(1)]].concat();
+        line.to.reshaped(weights, &shape)
+    } else if count > 1 {
+        line.to.on("slice", weights, [integers(&[0]), integers(&[0]), integers(&[1])])
+    } else {
+        Ok(weights)
+    }
+}
+
+/// The numbers that integers of 32 bits stand for, with scales, plus a bias. ncnn makes such integers nowhere, but takes them
+/// as inputs; of other blobs it would read the bits.
+fn numbers(line: &mut LayerLine, scales: &str) -> Lowered<TensorId> {
+    let x = line.only()?;
+    if !line.to.is_input(x) {
+        return Err(Refusal::Because(
+            "its operand is no input of the network, which may have integers of 32 bits".into(),
+        ));
+    }
+    let factors = by_channel(line, x, scales)?;
+    let y = line.to.formula_of("mul(@0,@1)", &[x, factors])?;
+    line.note("bias_data_size");
+    match line.weight_if("bias_data") {
+        Some(_) => {
+            let bias = by_channel(line, x, "bias_data")?;
+            line.to.formula_of("add(@0,@1)", &[y, bias])
+        }
+        None => Ok(y),
+    }
+}
+
+fn dequantize(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    Ok(vec![numbers(line, "scale_data")?])
+}
+
+/// The codes of the numbers that integers of 32 bits stand for, after an activation.
+fn requantize(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let y = numbers(line, "scale_in_data")?;
+    let y = line.activated(y)?;
+    let scales = by_channel(line, y, "scale_out_data")?;
+    let y = coded(line, y, scales)?;
+    line.coded.push(y);
+    Ok(vec![y])
+}
+
 /// The codes of a blob, with a scale for all items or for each of the first axis; a vector has the first scale alone.
 fn quantize(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
-    line.note("scale_data_size");
-    let (x, scales) = (line.only()?, line.weight("scale_data")?);
-    let (extents, count) = (line.to.extents(x)?, line.to.extents(scales)?);
-    let &[count] = &count[..] else { return Err(Refusal::UNFIT) };
-    let scales = if extents.len() > 1 {
-        let fits = count == 1 || extents.first() == Some(&count);
-        line.require("scale_data_size", fits, "1, or the first extent")?;
-        let shape = [vec![count], vec![1; extents.len().saturating_sub(1)]].concat();
-        line.to.reshaped(scales, &shape)?
-    } else if count > 1 {
-        line.to.on("slice", scales, [integers(&[0]), integers(&[0]), integers(&[1])])?
-    } else {
-        scales
-    };
+    let x = line.only()?;
+    let scales = by_channel(line, x, "scale_data")?;
     let y = coded(line, x, scales)?;
     line.coded.push(y);
     Ok(vec![y])

@@ -150,22 +150,43 @@ fn heads(line: &mut LayerLine, [query, key, value]: [TensorId; 3], mask: Option<
     torch(&mut line.to, "F.scaled_dot_product_attention", &operands, &settings)
 }
 
-/// The operands without the mask, which is the last one, and the mask.
-fn masked(line: &LayerLine) -> Lowered<(Vec<TensorId>, Option<TensorId>)> {
-    let mut operands = line.operands.clone();
-    line.is("kv_cache", 0)?;
-    let mask = if line.flag("attn_mask")? { Some(operands.pop().ok_or(Refusal::UNFIT)?) } else { None };
-    Ok((operands, mask))
+/// The operands of attention apart: those that are attended to, the mask, and the caches of keys and values.
+struct AttentionOperands {
+    data: Vec<TensorId>,
+    mask: Option<TensorId>,
+    caches: Option<[TensorId; 2]>,
 }
 
+impl AttentionOperands {
+    /// The mask is behind the data, and caches are behind the mask.
+    fn read(line: &LayerLine) -> Lowered<Self> {
+        let mut data = line.operands.clone();
+        let mut last = || data.pop().ok_or(Refusal::UNFIT);
+        let caches = if line.flag("kv_cache")? {
+            let (values, keys) = (last()?, last()?);
+            Some([keys, values])
+        } else {
+            None
+        };
+        let mask = if line.flag("attn_mask")? { Some(last()?) } else { None };
+        Ok(AttentionOperands { data, mask, caches })
+    }
+}
+
+/// Attention of heads. With caches, keys and values are those that were before and the new ones, which are results, too.
 fn attend(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     line.is("int8_scale_term", 0)?;
-    let (operands, mask) = masked(line)?;
-    let operands = <[TensorId; 3]>::try_from(operands).map_err(|_| Refusal::UNFIT)?;
-    if line.to.rank(operands[0])? != 3 {
+    let AttentionOperands { data, mask, caches } = AttentionOperands::read(line)?;
+    let [query, mut key, mut value] = <[TensorId; 3]>::try_from(data).map_err(|_| Refusal::UNFIT)?;
+    if line.to.rank(query)? != 3 {
         return Err(Refusal::UNFIT);
     }
-    heads(line, operands, mask).map(|y| vec![y])
+    if let Some([keys, values]) = caches {
+        key = line.to.concatenated(&[keys, key], 1)?;
+        value = line.to.concatenated(&[values, value], 1)?;
+    }
+    let y = heads(line, [query, key, value], mask)?;
+    Ok(if caches.is_some() { vec![y, key, value] } else { vec![y] })
 }
 
 /// Rows times weights, plus a bias.
@@ -174,33 +195,82 @@ fn affine(line: &mut LayerLine, x: TensorId, weight: &str, bias: &str) -> Lowere
     torch(&mut line.to, "F.linear", &[("input", x), ("weight", weight), ("bias", bias)], &[])
 }
 
+/// How the columns of queries, keys and values are those of heads.
+#[derive(Clone, Copy)]
+struct HeadColumns {
+    count: i64,
+    each: i64,
+}
+
+impl HeadColumns {
+    /// Rows of all heads, apart.
+    fn apart(self, line: &mut LayerLine, y: TensorId) -> Lowered<TensorId> {
+        let &[items, _] = &line.to.extents(y)?[..] else { return Err(Refusal::UNFIT) };
+        let y = line.to.reshaped(y, &[items, self.count, self.each])?;
+        line.to.transposed(y, &[1, 0, 2])
+    }
+
+    /// A cache with further rows behind its own, and the rows of its heads apart. They are so in the cache, or columns of a
+    /// matrix, as in ncnn until July 2026.
+    fn cached(self, line: &mut LayerLine, cache: TensorId, rows: Option<TensorId>) -> Lowered<[TensorId; 2]> {
+        let is_matrix = line.to.rank(cache)? == 2;
+        let all = match rows {
+            Some(rows) if is_matrix => {
+                let columns = line.to.transposed(rows, &[1, 0])?;
+                line.to.concatenated(&[cache, columns], 1)?
+            }
+            Some(rows) => {
+                let rows = self.apart(line, rows)?;
+                line.to.concatenated(&[cache, rows], 1)?
+            }
+            None => cache,
+        };
+        if !is_matrix {
+            return Ok([all, all]);
+        }
+        let &[_, items] = &line.to.extents(all)?[..] else { return Err(Refusal::UNFIT) };
+        let heads = line.to.reshaped(all, &[self.count, self.each, items])?;
+        Ok([all, line.to.transposed(heads, &[0, 2, 1])?])
+    }
+}
+
 fn multihead(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     line.is("quantize_term", 0)?;
     ["weight_data_size", "kdim", "vdim"].iter().for_each(|name| line.note(name));
     let (width, count) = (line.integer("embed_dim")?, line.integer("num_heads")?);
     let each = width.checked_div(count).filter(|each| each.saturating_mul(count) == width);
     let each = each.ok_or_else(|| line.unsupported("num_heads", "a divisor of `embed_dim`"))?;
-    let (operands, mask) = masked(line)?;
-    let [query, key, value] = match operands[..] {
-        [all] => [all; 3],
-        [query, rest] => [query, rest, rest],
-        [query, key, value] => [query, key, value],
+    let AttentionOperands { data, mask, caches } = AttentionOperands::read(line)?;
+    let (is_own, [query, key, value]) = match data[..] {
+        [all] => (true, [all; 3]),
+        [query, rest] => (false, [query, rest, rest]),
+        [query, key, value] => (false, [query, key, value]),
         _ => return Err(Refusal::UNFIT),
     };
-    let names = [("q_weight_data", "q_bias_data"), ("k_weight_data", "k_bias_data"), ("v_weight_data", "v_bias_data")];
-    let mut apart = Vec::with_capacity(3);
-    for (x, (weight, bias)) in [query, key, value].into_iter().zip(names) {
-        let y = affine(line, x, weight, bias)?;
-        let &[items, _] = &line.to.extents(y)?[..] else { return Err(Refusal::UNFIT) };
-        let y = line.to.reshaped(y, &[items, count, each])?;
-        apart.push(line.to.transposed(y, &[1, 0, 2])?);
+    let names = [["q_weight_data", "q_bias_data"], ["k_weight_data", "k_bias_data"], ["v_weight_data", "v_bias_data"]];
+    let caches = caches.map_or([None; 3], |[keys, values]| [None, Some(keys), Some(values)]);
+    let (mut apart, mut kept) = (Vec::with_capacity(3), Vec::new());
+    let columns = HeadColumns { count, each };
+    for ((x, names), cache) in [query, key, value].into_iter().zip(names).zip(caches) {
+        // Keys and values of another blob than the queries do not change from step to step: the cache has them all.
+        let rows = if is_own || cache.is_none() { Some(affine(line, x, names[0], names[1])?) } else { None };
+        apart.push(match (cache, rows) {
+            (Some(cache), rows) => {
+                let [all, heads] = columns.cached(line, cache, rows)?;
+                kept.push(all);
+                heads
+            }
+            (None, Some(rows)) => columns.apart(line, rows)?,
+            (None, None) => return Err(Refusal::UNFIT),
+        });
     }
     let apart = <[TensorId; 3]>::try_from(apart).map_err(|_| Refusal::UNFIT)?;
     let y = heads(line, apart, mask)?;
     let y = line.to.transposed(y, &[1, 0, 2])?;
     let &[items, ..] = &line.to.extents(y)?[..] else { return Err(Refusal::UNFIT) };
     let y = line.to.reshaped(y, &[items, width])?;
-    affine(line, y, "out_weight_data", "out_bias_data").map(|y| vec![y])
+    let y = affine(line, y, "out_weight_data", "out_bias_data")?;
+    Ok([vec![y], kept].concat())
 }
 
 /// Zeros.

@@ -93,6 +93,24 @@ fn layers_compute_what_ncnn_documents() {
             &[1, 1, 2],
             &[6.0, 0.0],
         ),
+        // Each part has a channel of its own; the second one lies behind the plane, and has no items.
+        (
+            "Input in 0 1 a 0=3 1=1 2=2",
+            "MemoryData m 0 1 r 0=4\nPSROIPooling l 2 1 a r b 0=2 1=1 2=0.5 3=1",
+            &[1.5, 0.0, 9.0, 0.0],
+            &[1, 1, 2],
+            &[2.5, 0.0],
+        ),
+        // Channels have scales and biases of their own.
+        (MATRIX, "Dequantize l 1 1 a b 0=2 1=1", &[0.5, 2.0, 1.0], &[2, 3], &[1.5, 2.0, 2.5, 9.0, 11.0, 13.0]),
+        // Halves are rounded away from 0, behind the activation.
+        (
+            MATRIX,
+            "Requantize l 1 1 a b 0=1 1=2 2=2 3=1",
+            &[0.5, 1.0, 100.0, -1.0, -2.5],
+            &[2, 3],
+            &[0.0, 0.0, 1.0, 0.0, 0.0, 50.0],
+        ),
         (
             MATRIX,
             "MemoryData m 0 1 v 0=2 1=1\nCopyTo l 2 1 a v b 0=1 1=1",
@@ -147,10 +165,34 @@ fn layers_compute_what_ncnn_documents() {
             &[7.0, 16.0],
         ),
     ] {
-        let (found, items) =
-            computed(&format!("{input}\n{layer}"), weights, if input == IMAGE { &[1, 2, 3] } else { &[2, 3] });
+        let extents: &[usize] = match input {
+            IMAGE => &[1, 2, 3],
+            MATRIX => &[2, 3],
+            _ => &[2, 1, 3],
+        };
+        let (found, items) = computed(&format!("{input}\n{layer}"), weights, extents);
         let apart = items.iter().zip(wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(found == shape && apart < 1e-6, "{layer}: {found:?} {items:?}");
+    }
+}
+
+#[test]
+fn caches_of_attention_are_heads_or_columns() {
+    // Keys and values are the items themselves, and the result is the mean of the values that queries of 0 see.
+    let unit = [0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
+    let zeros = [0.0; 7];
+    let weights = |cache: [f32; 4]| {
+        let own = [&zeros[..], &unit, &unit, &unit].concat();
+        [&cache[..], &cache, &own].concat()
+    };
+    let layer = "MultiHeadAttention l 3 3 a k v b c d 0=2 1=2 2=4 7=1";
+    // Two items, of two heads with one column each.
+    for (sizes, cache) in [("0=1 1=2 2=2", [10.0, 20.0, 30.0, 40.0]), ("0=2 1=2", [10.0, 20.0, 30.0, 40.0])] {
+        let caches = format!("MemoryData k 0 1 k {sizes}\nMemoryData v 0 1 v {sizes}");
+        let layers = format!("Input in 0 1 a 0=2 1=1\n{caches}\n{layer}");
+        let (shape, items) = computed(&layers, &weights(cache), &[1, 2]);
+        let wanted = [(10.0 + 20.0 + 1.0) / 3.0, (30.0 + 40.0 + 2.0) / 3.0];
+        assert!(shape == [1, 2] && items.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9), "{sizes}: {items:?}");
     }
 }
 
@@ -194,11 +236,14 @@ fn what_has_no_counterpart_is_named() {
         ("Yolov3DetectionOutput l 1 1 a b", "how many boxes"),
         ("PriorBox l 1 1 a b -23300=1,2.0 9=-233", "image_width"),
         ("Quantize q 1 1 a c 0=1\nTanH l 1 1 c b", "integers of 8 bits"),
+        ("TanH t 1 1 a c\nDequantize l 1 1 c b", "integers of 32 bits"),
+        ("MemoryData m 0 1 r 0=4\nPSROIPooling l 2 1 a r b 0=2 1=1 3=2", "output_dim"),
     ] {
         let layers = format!("Input in 0 1 a 0=3 1=2 2=1\n{layer}");
         let weights: &[f32] = match () {
             () if layer.contains("6=1 ") => &[0.0, 1.0],
-            () if layer.contains("Quantize") => &[1.0],
+            () if layer.contains("uantize") => &[1.0],
+            () if layer.contains("MemoryData") => &[1.0; 4],
             () => &[],
         };
         let (graph, _, told) = lowered(&layers, weights);

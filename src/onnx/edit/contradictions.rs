@@ -12,27 +12,31 @@ use crate::onnx::inline::{NodeFinding, each_graph, each_graph_mut, each_node};
 use crate::onnx::model::{AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto, ValueInfo};
 use crate::room::with_stack;
 
-/// Marks the graphs in nodes of a graph in which operands contradict each other.
-pub(super) fn mark(graph: &mut GraphProto, types: &GraphTypes) {
+/// Marks the graphs in nodes of a graph in which operands contradict each other. Returns whether there are any.
+pub(super) fn mark(graph: &mut GraphProto, types: &GraphTypes) -> bool {
+    let mut marked = false;
     each_inner(graph, types, &mut |inner, (types, _)| {
         inner.cannot_run |= types.contradicts;
-        with_stack(|| mark(inner, types));
+        marked |= types.contradicts | with_stack(|| mark(inner, types));
     });
+    marked
 }
 
 /// Gives the graphs in nodes whose types contradict each other the types that they had before, when the nodes were the
-/// same.
-pub(super) fn restore(graph: &mut GraphProto, before: &GraphProto, types: &GraphTypes) {
+/// same. Returns whether there are any.
+pub(super) fn restore(graph: &mut GraphProto, before: &GraphProto, types: &GraphTypes) -> bool {
+    let mut marked = false;
     each_inner(graph, types, &mut |inner, types| {
         let Some(before) = inner_at(before, types.1) else { return };
         match types.0.contradicts {
             true => {
                 inner.clone_from(before);
-                inner.cannot_run = true;
+                (inner.cannot_run, marked) = (true, true);
             }
-            false => with_stack(|| restore(inner, before, types.0)),
+            false => marked |= with_stack(|| restore(inner, before, types.0)),
         }
     });
+    marked
 }
 
 /// The graph in a node of a graph.
@@ -45,7 +49,7 @@ fn inner_at(graph: &GraphProto, (node, attribute, position): InnerPlace) -> Opti
 }
 
 /// Visits the graphs in the nodes of a graph with their types and places.
-fn each_inner(
+pub(super) fn each_inner(
     graph: &mut GraphProto,
     types: &GraphTypes,
     visit: &mut dyn FnMut(&mut GraphProto, (&GraphTypes, InnerPlace)),
@@ -84,7 +88,7 @@ pub(in crate::onnx) fn declare(model: &mut ModelProto, before: &[ValueInfo]) {
 
 /// A warning for each node with a graph that cannot run, which names the inputs that decide whether it does.
 pub(in crate::onnx) fn misfits(model: &ModelProto) -> Vec<NodeFinding> {
-    let Some(graph) = &model.graph else { return Vec::new() };
+    let Some(graph) = model.graph.as_ref().filter(|_| model.contradicts) else { return Vec::new() };
     let mut found = Vec::new();
     each_node(&graph.nodes, &mut |node| {
         let mut cannot_run = false;

@@ -68,13 +68,13 @@ pub(super) fn constants(model: &mut ModelProto, run: &mut FoldRun, options: &Opt
     let types = infer(model, options);
     let growth = Growth::of(model, options);
     let References { variables, .. } = References::of(model);
-    let ModelProto { names, graph: Some(graph), opsets, .. } = model else { return false };
+    let ModelProto { names, graph: Some(graph), opsets, contradicts, .. } = model else { return false };
     if run.folded == Folded::Noted {
         // Graphs with such results may have been replaced by copies without them.
         run.budget.clear();
         run.budget.hold(noted_items(graph));
     }
-    contradictions::mark(graph, &types.main);
+    *contradicts |= contradictions::mark(graph, &types.main);
     let imports = Imports::new(names, opsets);
     let uses = counted_uses(&graph.nodes, names.values.len());
     let known = vec![FoldValue::Nothing; names.values.len()];

@@ -57,7 +57,9 @@ pub(crate) fn set_shapes(model: &mut ModelProto, options: &Options, at: Location
     }
     if let Some(before) = before {
         let types = infer(model, options);
-        model.graph.iter_mut().for_each(|graph| contradictions::restore(graph, &before, &types.main));
+        if let Some(graph) = &mut model.graph {
+            model.contradicts |= contradictions::restore(graph, &before, &types.main);
+        }
     }
     Ok(())
 }

@@ -231,6 +231,12 @@ const NESTS: &[&str] = &[
      y = If (c) <then_branch = t () => (float[12] r) { f = Exp (h) a = Cast <to = 7> (f) d = Reshape (x, a) \
      s = Shape (d) n = Gather (s, zero) r = Loop (n, on, x) <body = b (int64 i, bool k, float[12] v) => \
      (bool kk, float[12] o) { kk = Identity (k) o = Neg (v) }> }, else_branch = u () => (float[12] r) { r = Abs (x) }> }",
+    // A graph for items of a sequence, whose types are not declared, with a branch that is decided, and one that is not.
+    "g (float[2, 3] x, bool c) => (float[2, 3] y) <int64 zero = {0}> { s = SequenceConstruct (x, x) \
+     m, n = SequenceMap (s) <body = b (v) => (w, u) { r = Shape (v) k = Size (r) e = Equal (k, zero) \
+     w = If (e) <then_branch = p () => (q) { q = Neg (v) }, else_branch = q () => (q) { q = Exp (v) }> \
+     u = If (c) <then_branch = p () => (q) { q = Shape (v) }, else_branch = q () => (q) { q = Shape (r) }> }> \
+     y = SequenceAt (m, zero) z = SequenceAt (n, zero) }",
     // A scan over a value around its graph.
     "g (float[3, 2] v, float[2] s, bool c) => (float[2] y) { x = Abs (v) \
      y = If (c) <then_branch = a () => (float[2] p) { p, q = Scan (s, x) <num_scan_inputs = 1, body = b (float[2] z, \
@@ -289,6 +295,57 @@ fn operators(document: &Document) -> String {
     let operator =
         |node: &str| node.split(" = ").nth(1).and_then(|call| call.split([' ', '(']).next()).map(str::to_owned);
     nodes(document).split("; ").filter_map(operator).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn programs_learn_the_element_types_of_what_sequences_are_mapped_to() {
+    let bodies = [
+        // Decided without folding.
+        "k = Constant <value = bool {1}> () w = If (k) <then_branch = p () => (q) { q = Neg (v) }, \
+         else_branch = q () => (q) { q = Exp (v) }>",
+        "r = Shape (v) k = Size (r) e = Equal (k, zero) w = If (e) <then_branch = p () => (q) { q = Neg (v) }, \
+         else_branch = q () => (q) { q = Exp (v) }>",
+        "w = Neg (v)",
+    ];
+    let wraps = [
+        ("s = SequenceConstruct (x) m = SequenceMap (s) <body = b (v) => (w) { B }> y = SequenceAt (m, zero)", ""),
+        ("s = SequenceConstruct (x) m = l.f (s) y = SequenceAt (m, zero)", "M"),
+        (
+            "y = If (c) <then_branch = t () => (float[2] y0) { s = SequenceConstruct (x) \
+             m = SequenceMap (s) <body = b (v) => (w) { B }> y0 = SequenceAt (m, zero) }, \
+             else_branch = e () => (float[2] y1) { y1 = Abs (x) }>",
+            "",
+        ),
+    ];
+    let limits = Limits::default();
+    let unrolling = Options::default().with(|options| options.unroll = true);
+    for (wrap, function) in wraps {
+        for body in bodies {
+            let inside = if function.is_empty() { "" } else { "zero = Constant <value_int = 0> () " };
+            let map = format!("m = SequenceMap (s) <body = b (v) => (w) {{ {body} }}>");
+            let function = match function {
+                "" => String::new(),
+                _ => format!("\n<domain: \"l\", opset_import: [\"\" : 18]> f (s) => (m) {{ {inside}{map} }}"),
+            };
+            let nodes = wrap.replace('B', body);
+            let graph = format!("g (float[2] x, bool c) => (float[2] y) <int64 zero = {{0}}> {{ {nodes} }}{function}");
+            for pass in 0..4 {
+                let mut made = document(&graph);
+                match pass {
+                    0 => drop(made.flatten(&Options::default()).unwrap()),
+                    1 => drop(made.flatten(&unrolling).unwrap()),
+                    2 => drop(made.fold(&Options::default(), limits).unwrap()),
+                    _ => drop(made.simplify(&Options::default(), limits, super::UsedRules::ALL).unwrap()),
+                }
+                let text = made.to_text(false).unwrap().0;
+                let declared = text.split("SequenceMap").skip(1).all(|map| {
+                    let outputs = map.split("=> (").nth(1).and_then(|outputs| outputs.split(')').next());
+                    outputs.is_some_and(|outputs| outputs.trim_start().starts_with("float"))
+                });
+                assert!(declared && text.contains("SequenceMap"), "{pass}: {graph}\n{text}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -67,12 +67,19 @@ pub(crate) struct InferCall<'c, 'm> {
     pub(super) absent: &'c FxHashSet<NameId>,
     pub(super) bindings: &'c Bindings<'m>,
     pub(super) results: SmallVec<[ValueType; 2]>,
+    /// Whether somebody reads why a node cannot run.
+    pub(super) tells: bool,
 }
 
 impl<'m> InferCall<'_, 'm> {
     /// The version of the operator set.
     pub(crate) fn version(&self) -> i64 {
         self.version
+    }
+
+    /// Whether somebody reads why a node cannot run.
+    pub(super) fn tells(&self) -> bool {
+        self.tells
     }
 
     /// The number of operands, omitted ones included.

@@ -223,6 +223,7 @@ impl<'m> Inference<'m> {
             absent: &self.frame.absent,
             bindings: &self.frame.bindings,
             results,
+            tells: self.wanted.compares(),
         }
     }
 
@@ -262,7 +263,8 @@ impl<'m> Inference<'m> {
         let results = std::mem::take(&mut call.results);
         drop(call);
         if let Some(what) = misfit {
-            self.contradictions.add(Code::OnnxShapes, node.at, format!("`{}`: {what}", row.name));
+            let message = if self.wanted.compares() { format!("`{}`: {what}", row.name) } else { String::new() };
+            self.contradictions.add(Code::OnnxShapes, node.at, message);
         }
         results
     }

@@ -6,7 +6,7 @@ use super::control::has_control;
 use super::copy::{Expand, Expansion};
 use super::defaults::{self, GivenTwice};
 use super::finding::NodeFinding;
-use super::functions::{Callee, FunctionKey, Functions, each_node_mut};
+use super::functions::{Callee, FunctionKey, Functions, each_graph, each_node, each_node_mut};
 use super::marks::NameMarks;
 use super::{annotations, named, shardings, training};
 use crate::Options;
@@ -29,6 +29,7 @@ pub(crate) fn expand(
     (file, places): (FileId, &Places),
     options: &Options,
 ) -> Result<Diagnostics, Diagnostics> {
+    let names_values = names_values(model);
     let (unknown, wanted) = named::check(model, options);
     let kept = if unknown.is_empty() { named::kept(model, options) } else { Vec::new() };
     let functions = std::mem::take(&mut model.functions);
@@ -46,7 +47,7 @@ pub(crate) fn expand(
             Err(errors) => (found, accepted) = (errors, false),
         }
     }
-    settle_names(model);
+    settle_names(model, names_values);
     report(unknown.into_iter().chain(kept).chain(found), (file, places), options, &mut diagnostics);
     if accepted { Ok(diagnostics) } else { Err(diagnostics) }
 }
@@ -78,7 +79,8 @@ pub(in crate::onnx) fn expand_control(
     });
     // Copies have names of their own, also those of branches and trips, which are no calls.
     if model.names.values.len() != names {
-        settle_names(model);
+        let names_values = names_values(model);
+        settle_names(model, names_values);
     }
     let mut diagnostics = Diagnostics::of(options.policy());
     let (found, accepted, expanded) = match expanded {
@@ -90,10 +92,28 @@ pub(in crate::onnx) fn expand_control(
     if accepted { Ok((diagnostics, expanded)) } else { Err(diagnostics) }
 }
 
-/// Makes the names of copies distinct, after nodes were copied.
-fn settle_names(model: &mut ModelProto) {
+/// Whether nodes or graphs of a model have further fields, which may name values.
+fn names_values(model: &ModelProto) -> bool {
+    let nodes = model.graph.iter().map(|graph| &graph.nodes[..]);
+    let mut found = false;
+    for nodes in nodes.chain(model.functions.iter().map(|function| &function.nodes[..])) {
+        each_node(nodes, &mut |node| {
+            found |= node.rest.is_some();
+            for attribute in &node.attributes {
+                each_graph(&attribute.value, &mut |graph| found |= graph.rest.is_some());
+            }
+        });
+    }
+    found
+}
+
+/// Makes the names of copies distinct, after nodes were copied. If further fields name values, they get those names.
+fn settle_names(model: &mut ModelProto, names_values: bool) {
     let names = &mut model.names;
     names.values.resolve(&names.texts, &Default::default());
+    if !names_values {
+        return;
+    }
     let ModelProto { names, graph, functions, .. } = model;
     let graphs = graph.iter_mut().map(|graph| &mut graph.nodes);
     for nodes in graphs.chain(functions.iter_mut().map(|function| &mut function.nodes)) {

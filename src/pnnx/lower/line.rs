@@ -9,6 +9,8 @@ use crate::Options;
 use crate::diagnostics::Diagnostics;
 use crate::graph::names::NameId;
 use crate::graph::operators::exact_quotient;
+#[cfg(feature = "input")]
+use crate::graph::standard::EXTERNAL;
 use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
 use crate::library::assembly::Assembly;
 use crate::library::build::{Builder, Results};
@@ -137,6 +139,11 @@ impl<'a> Line<'a> {
             needed,
             complex,
         }
+    }
+
+    /// Whether a tensor is an input of the graph.
+    pub(crate) fn is_input(&self, tensor: TensorId) -> bool {
+        self.builder.graph.producer(tensor).is_some_and(|maker| maker.name() == EXTERNAL)
     }
 }
 

@@ -32,7 +32,7 @@ pub(in crate::onnx::edit) fn simplify(model: &mut ModelProto, used: UsedRules, o
 fn nodes(model: &mut ModelProto, used: UsedRules, options: &Options) -> RuleCounts {
     let types = infer_functions(model, options, usize::MAX, InferGoal::All);
     if let Some(graph) = &mut model.graph {
-        contradictions::mark(graph, &types.main);
+        model.contradicts |= contradictions::mark(graph, &types.main);
     }
     let References { named, variables, annotated } = References::of(model);
     let named: FxHashSet<NameId> = named.union(&annotated).copied().collect();

@@ -13,8 +13,11 @@ pub(in crate::onnx::infer) fn differ(a: &Dim, b: &Dim) -> bool {
     a.known().zip(b.known()).is_some_and(|(a, b)| a != b)
 }
 
-/// An operand with its shape, as messages name it.
+/// An operand with its shape, as messages name it; nothing if nobody reads them: models may have many nodes that cannot run.
 pub(in crate::onnx::infer) fn named(call: &InferCall, operand: usize) -> String {
+    if !call.tells() {
+        return String::new();
+    }
     let shape = call.extents(operand).map_or(String::new(), |extents| format!(" of {}", shown(extents)));
     format!("`{}`{shape}", call.operand_name(operand))
 }
