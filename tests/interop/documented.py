@@ -128,6 +128,7 @@ DOCUMENTED = [
     Row("ort", "Sign Selu CumSum CumProd DFT NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss RoiAlign Resize ReduceMax ReduceMin ReduceSum MaxPool "
         "AveragePool Where LayerNormalization", lambda call: True,
         "sign of zero", "the sign of a zero", one("Sign", -0.0)),
+    Row("ort", "Sign", with_nan, "", "the sign of NaN is 0 in 16 bits", Call("Sign", [np.array([NAN], np.float16)])),
     Row("ort", "Einsum", lambda call: True, "sign of zero", "a product without a sum is added to 0",
         Call("Einsum", [floats(-0.125), floats(0.0)], {"equation": "i,i->i"})),
     Row("ort", "Normalizer", lambda call: call.attributes.get("norm", "MAX") == "MAX", "", "the greatest item is divided by with its sign",
