@@ -1,6 +1,6 @@
 //! Where translations give other numbers, as their pages say.
 
-use super::draw::{is_float, limits};
+use super::draw::{F64, is_float, limits};
 use nnef_flatten::tensor::Tensor;
 
 /// A row of a table: operators that differ at certain operands in some forms of the translation.
@@ -24,6 +24,7 @@ enum Edge {
     Wide,
     Ones,
     Padding,
+    Double,
 }
 
 const EDGES: &[(&str, Edge)] = &[
@@ -35,6 +36,7 @@ const EDGES: &[(&str, Edge)] = &[
     ("integers of more than 24 bits", Edge::Wide),
     ("codes by 1", Edge::Ones),
     ("windows in the padding", Edge::Padding),
+    ("the last digits of 64-bit floats", Edge::Double),
 ];
 
 const FORMS: &[(&str, &[&str])] =
@@ -87,6 +89,7 @@ impl Edge {
             }
             Edge::Wide => of.operands.iter().any(|x| is_wide(x, 24)),
             Edge::Ones => of.why.ends_with("by 1"),
+            Edge::Double => of.operands.iter().any(|x| x.dtype() == F64) && floats().all(f64::is_finite),
             Edge::Padding => of.why.contains("inf") || of.why.contains("e38"),
         }
     }
