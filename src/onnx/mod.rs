@@ -5,6 +5,7 @@
 
 mod assignment;
 pub(crate) mod check;
+mod constant;
 pub(crate) mod contents;
 mod document;
 mod edit;

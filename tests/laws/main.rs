@@ -18,3 +18,4 @@ mod passes;
 mod real;
 mod scans;
 mod tape;
+mod twins;

@@ -1,15 +1,14 @@
 //! Operations that move items: ranges, slices, gather and scatter.
 
-use ndarray::{ArrayD, Dimension, IxDyn, indices};
-
-use crate::eval::array::{scalars, view};
+use crate::eval::array::view;
 use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
+use crate::eval::kernels::{Indices, Misplaced, Triangle, first_along, indices_of};
 use crate::eval::suppression::Suppression;
 use crate::graph::Value;
 use crate::tensor::{DType, Tensor};
 
-use super::{like, moved, natural, number_or, one, positions, unfit};
+use super::{like, natural, number_or, unfit};
 
 /// The maximum number of items of a range.
 const MAX_RANGE: f64 = 1e9;
@@ -103,70 +102,53 @@ pub(in crate::eval) fn dyn_slice(call: &Call) -> KernelResult {
 }
 
 /// The indices in an operand.
-fn places(call: &Call, name: &str) -> Result<ArrayD<i64>, EvalError> {
+fn places(call: &Call, name: &str) -> Result<Tensor, EvalError> {
     // Scalars are truncated.
     let tensor = call.converted(&*call.tensor(name)?, DType::Int64)?;
-    let array = view(&tensor).map(|view| view.to_owned());
-    array.ok_or_else(|| EvalError::argument(format!("`{name}` of `{}` must hold integers", call.name())))
+    match tensor.items::<i64>() {
+        Some(_) => Ok(tensor),
+        None => Err(EvalError::argument(format!("`{name}` of `{}` must hold integers", call.name()))),
+    }
 }
 
-/// An index within an extent; a negative one counts from the end.
-fn within(call: &Call, index: i64, extent: usize) -> Result<usize, EvalError> {
-    let counted = if index < 0 { index.checked_add(extent as i64) } else { Some(index) };
-    let found = counted.and_then(|index| usize::try_from(index).ok()).filter(|index| *index < extent);
-    found.ok_or_else(|| EvalError::value(format!("index {index} of `{}` is not within {extent}", call.name())))
+fn indices_in(tensor: &Tensor) -> Indices<'_> {
+    Indices { items: tensor.items().unwrap_or_default(), shape: tensor.shape() }
+}
+
+/// What indices select, or why they select nothing.
+fn placed<T>(call: &Call, operands: &[&Tensor], found: Result<T, Misplaced>) -> Result<T, EvalError> {
+    found.map_err(|misplaced| match misplaced {
+        Misplaced::Shape => unfit(call, &operands.iter().map(|operand| operand.shape()).collect::<Vec<_>>()),
+        Misplaced::Outside { index, extent } => {
+            EvalError::value(format!("index {index} of `{}` is not within {extent}", call.name()))
+        }
+    })
 }
 
 pub(in crate::eval) fn gather_elements(call: &Call) -> KernelResult {
     let (input, at) = (call.tensor("input")?, places(call, "indices")?);
-    let items = positions(&input)?;
-    let axis = call.axis("axis", items.ndim())?;
-    if at.ndim() != items.ndim() {
-        return Err(unfit(call, &[input.shape(), at.shape()]));
-    }
+    let axis = call.axis("axis", input.rank())?;
     call.budget().room(at.shape())?;
-    let mut output = ArrayD::zeros(at.raw_dim());
-    for (place, index) in at.indexed_iter() {
-        let mut from = place.clone();
-        from[axis] = within(call, *index, items.shape()[axis])?;
-        output[place] = *items.get(from).ok_or_else(|| unfit(call, &[input.shape(), at.shape()]))?;
-    }
-    Ok(vec![moved(&input, &output)?])
+    let places = indices_in(&at).elements(input.shape(), axis, at.shape());
+    let places = placed(call, &[&input, &at], places)?;
+    Ok(vec![Tensor::with(at.shape(), input.data().pick(places.into_iter()))?])
 }
 
 /// Slices of the input at the indices along the last axis of `indices`.
 pub(in crate::eval) fn gather_nd(call: &Call) -> KernelResult {
-    let (input, at) = (call.tensor("input")?, places(call, "indices")?);
-    let (items, batch) = (positions(&input)?, natural(call, "batch_dims")?);
-    let wrong = || unfit(call, &[input.shape(), at.shape()]);
-    let depth = *at.shape().last().ok_or_else(wrong)?;
-    let outer = at.shape()[..at.ndim() - 1].to_vec();
-    let inner = items.shape().get(batch + depth..).ok_or_else(wrong)?.to_vec();
-    if batch > outer.len() {
-        return Err(wrong());
-    }
-    let shape = [outer.clone(), inner.clone()].concat();
+    let (input, at, batch) = (call.tensor("input")?, places(call, "indices")?, natural(call, "batch_dims")?);
+    let of = indices_in(&at);
+    let shape = placed(call, &[&input, &at], of.slices_shape(input.shape(), batch))?;
     call.budget().room(&shape)?;
-    let mut output = ArrayD::zeros(IxDyn(&shape));
-    for place in indices(IxDyn(&outer)) {
-        let mut from: Vec<usize> = place.slice()[..batch].to_vec();
-        for i in 0..depth {
-            let index = at[IxDyn(&[place.slice(), &[i]].concat())];
-            from.push(within(call, index, items.shape()[batch + i])?);
-        }
-        for rest in indices(IxDyn(&inner)) {
-            let item = items.get(IxDyn(&[&from[..], rest.slice()].concat())).ok_or_else(wrong)?;
-            output[IxDyn(&[place.slice(), rest.slice()].concat())] = *item;
-        }
-    }
-    Ok(vec![moved(&input, &output)?])
+    let places = placed(call, &[&input, &at], of.slices(input.shape(), batch))?;
+    Ok(vec![Tensor::with(&shape, input.data().pick(places.into_iter()))?])
 }
 
-/// Combines scattered items with the existing ones: `pairs` has the positions in the input and in the updates. Integers
-/// stay integers of 64 bits, whose highest bits are lost.
-fn scattered(call: &Call, input: &Tensor, updates: &Tensor, pairs: &[(usize, usize)]) -> KernelResult {
-    fn applied<T: Copy>(mut items: Vec<T>, new: &[T], pairs: &[(usize, usize)], combine: fn(T, T) -> T) -> Vec<T> {
-        pairs.iter().for_each(|&(to, from)| items[to] = combine(items[to], new[from]));
+/// Combines scattered items with the existing ones at places. Integers stay integers of 64 bits, whose highest bits are
+/// lost.
+fn scattered(call: &Call, input: &Tensor, updates: &Tensor, places: &[usize]) -> KernelResult {
+    fn applied<T: Copy>(mut items: Vec<T>, new: &[T], places: &[usize], combine: fn(T, T) -> T) -> Vec<T> {
+        places.iter().zip(new).for_each(|(&to, new)| items[to] = combine(items[to], *new));
         items
     }
     let unknown = |name: &str| EvalError::argument(format!("unknown reduction '{name}'"));
@@ -179,7 +161,7 @@ fn scattered(call: &Call, input: &Tensor, updates: &Tensor, pairs: &[(usize, usi
             "max" => i64::max,
             other => return Err(unknown(other)),
         };
-        return Ok(vec![Tensor::integers(input.shape(), applied(items.to_vec(), new, pairs, combine))?]);
+        return Ok(vec![Tensor::integers(input.shape(), applied(items.to_vec(), new, places, combine))?]);
     }
     let combine: fn(f64, f64) -> f64 = match call.string("reduction")? {
         "none" => |_, new| new,
@@ -190,86 +172,56 @@ fn scattered(call: &Call, input: &Tensor, updates: &Tensor, pairs: &[(usize, usi
         other => return Err(unknown(other)),
     };
     let dtype = if input.dtype() == updates.dtype() { input.dtype() } else { DType::Float64 };
-    let items = applied(input.to_scalars(), &updates.to_scalars(), pairs, combine);
+    let items = applied(input.to_scalars(), &updates.to_scalars(), places, combine);
     Ok(vec![like(crate::eval::array::array(input.shape(), items)?, dtype)?])
 }
 
 pub(in crate::eval) fn scatter_elements(call: &Call) -> KernelResult {
     let (input, at, updates) = (call.tensor("input")?, places(call, "indices")?, call.tensor("updates")?);
-    let (old, new) = (positions(&input)?, positions(&updates)?);
-    let axis = call.axis("axis", old.ndim())?;
-    let wrong = || unfit(call, &[input.shape(), at.shape(), updates.shape()]);
-    if at.ndim() != old.ndim() {
-        return Err(wrong());
-    }
-    let mut pairs = Vec::with_capacity(new.len());
-    for (place, item) in new.indexed_iter() {
-        let mut to = place.clone();
-        to[axis] = within(call, *at.get(place).ok_or_else(wrong)?, input.shape()[axis])?;
-        pairs.push((*old.get(to).ok_or_else(wrong)?, *item));
-    }
-    scattered(call, &input, &updates, &pairs)
+    let axis = call.axis("axis", input.rank())?;
+    call.budget().room(updates.shape())?;
+    let places = indices_in(&at).elements(input.shape(), axis, updates.shape());
+    scattered(call, &input, &updates, &placed(call, &[&input, &at, &updates], places)?)
 }
 
 pub(in crate::eval) fn scatter_nd(call: &Call) -> KernelResult {
     let (input, at, updates) = (call.tensor("input")?, places(call, "indices")?, call.tensor("updates")?);
-    let (old, new) = (positions(&input)?, positions(&updates)?);
-    let wrong = || unfit(call, &[input.shape(), at.shape(), updates.shape()]);
-    let depth = *at.shape().last().filter(|depth| **depth <= input.rank()).ok_or_else(wrong)?;
-    let inner = input.shape()[depth..].to_vec();
-    let mut pairs = Vec::with_capacity(new.len());
-    for place in indices(IxDyn(&at.shape()[..at.ndim() - 1])) {
-        let mut to = Vec::new();
-        for i in 0..depth {
-            to.push(within(call, at[IxDyn(&[place.slice(), &[i]].concat())], input.shape()[i])?);
-        }
-        for rest in indices(IxDyn(&inner)) {
-            let item = *new.get(IxDyn(&[place.slice(), rest.slice()].concat())).ok_or_else(wrong)?;
-            pairs.push((old[IxDyn(&[&to[..], rest.slice()].concat())], item));
-        }
+    let (of, operands) = (indices_in(&at), [&*input, &at, &*updates]);
+    if placed(call, &operands, of.slices_shape(input.shape(), 0))? != updates.shape() {
+        return Err(unfit(call, &operands.map(Tensor::shape)));
     }
-    scattered(call, &input, &updates, &pairs)
+    call.budget().room(updates.shape())?;
+    scattered(call, &input, &updates, &placed(call, &operands, of.slices(input.shape(), 0))?)
 }
 
 pub(in crate::eval) fn one_hot(call: &Call) -> KernelResult {
     let (at, dim) = (places(call, "input")?, natural(call, "dim")?);
-    let axis = call.axis("axis", at.ndim() + 1)?;
+    let axis = call.axis("axis", at.rank() + 1)?;
     let (off, on) = (number_or(call, "value_off", 0.0)?, number_or(call, "value_on", 1.0)?);
-    let mut shape = at.shape().to_vec();
-    shape.insert(axis, dim);
-    call.budget().room(&shape)?;
-    let mut output = ArrayD::from_elem(IxDyn(&shape), off);
-    for (place, index) in at.indexed_iter() {
-        let mut to = place.slice().to_vec();
-        to.insert(axis, within(call, *index, dim)?);
-        output[IxDyn(&to)] = on;
-    }
-    one(output)
+    let (before, after) = at.shape().split_at(axis);
+    let shape = [before, &[dim], after].concat();
+    let mut output = vec![off; call.budget().room(&shape)?];
+    // Along the new axis, each place has its index.
+    let single = [before, &[1], after].concat();
+    let places = Indices { shape: &single, ..indices_in(&at) }.elements(&shape, axis, &single);
+    placed(call, &[&at], places)?.into_iter().for_each(|place| output[place] = on);
+    Ok(vec![Tensor::scalars(&shape, output)?])
 }
 
 pub(in crate::eval) fn trilu(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
-    let (k, upper) = (call.int("k")?, call.flag("upper")?);
-    let items = positions(&input)?;
-    let rank = items.ndim();
-    if rank < 2 {
-        return Err(unfit(call, &[input.shape()]));
-    }
-    let kept = items.indexed_iter().map(|(place, item)| {
-        let above = place[rank - 1] as i64 - place[rank - 2] as i64;
-        let kept = if upper { above >= k } else { above <= k };
-        kept.then_some(*item)
-    });
-    let kept: Vec<Option<usize>> = kept.collect();
+    let &[.., rows, columns] = input.shape() else { return Err(unfit(call, &[input.shape()])) };
+    let triangle = Triangle { rows, columns, diagonal: call.int("k")?, upper: call.flag("upper")? };
+    let kept: Vec<Option<usize>> = (0..input.len()).map(|at| triangle.has(at).then_some(at)).collect();
     Ok(vec![Tensor::with(input.shape(), input.data().pick_or(&kept, 0.0))?])
 }
 
 pub(in crate::eval) fn topk(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
-    let (items, k, largest) = (positions(&input)?, natural(call, "k")?, call.flag("largest")?);
+    let (k, largest) = (natural(call, "k")?, call.flag("largest")?);
     let (numbers, whole) = (input.to_scalars(), input.items::<i64>());
-    let axis = call.axis("axis", items.ndim())?;
-    if k > items.shape()[axis] {
+    let axis = call.axis("axis", input.rank())?;
+    if k > input.shape()[axis] {
         return Err(EvalError::shapes(format!(
             "there are no {k} items along axis {axis} of shape {:?}",
             input.shape()
@@ -277,35 +229,20 @@ pub(in crate::eval) fn topk(call: &Call) -> KernelResult {
     }
     let mut shape = input.shape().to_vec();
     shape[axis] = k;
-    let (mut values, mut at) = (ArrayD::zeros(IxDyn(&shape)), ArrayD::<i64>::zeros(IxDyn(&shape)));
-    let lanes = items.lanes(ndarray::Axis(axis)).into_iter();
-    let outputs = values.lanes_mut(ndarray::Axis(axis)).into_iter().zip(at.lanes_mut(ndarray::Axis(axis)));
-    for (lane, (mut values, mut places)) in lanes.zip(outputs) {
-        let mut order: Vec<usize> = (0..lane.len()).collect();
-        order.sort_by(|a, b| {
-            let (a, b) = (lane[*a], lane[*b]);
-            let ordering = match whole {
-                Some(whole) => whole[a].cmp(&whole[b]),
-                None => numbers[a].total_cmp(&numbers[b]),
-            };
-            if largest { ordering.reverse() } else { ordering }
-        });
-        for (i, from) in order.into_iter().take(k).enumerate() {
-            values[i] = lane[from];
-            places[i] = from as i64;
-        }
-    }
-    Ok(vec![moved(&input, &values)?, crate::eval::array::pack(at)?])
+    call.budget().room(&shape)?;
+    let (places, indices) = first_along(input.shape(), axis, k, |a, b| {
+        let ordering = whole.map_or_else(|| numbers[a].total_cmp(&numbers[b]), |whole| whole[a].cmp(&whole[b]));
+        if largest { ordering.reverse() } else { ordering }
+    });
+    let values = Tensor::with(&shape, input.data().pick(places.into_iter()))?;
+    Ok(vec![values, Tensor::integers(&shape, indices)?])
 }
 
 /// The indices of non-zero items, one in each column.
 pub(in crate::eval) fn non_zero(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
-    let items = scalars(&input);
-    let found: Vec<IxDyn> = items.indexed_iter().filter(|(_, item)| **item != 0.0).map(|(place, _)| place).collect();
-    let rank = items.ndim();
-    let columns = (0..rank).flat_map(|axis| found.iter().map(move |place| place[axis] as i64)).collect();
-    Ok(vec![Tensor::integers(&[rank, found.len()], columns)?])
+    let found: Vec<usize> = (0..input.len()).filter(|at| input.data().float(*at) != 0.0).collect();
+    Ok(vec![Tensor::integers(&[input.rank(), found.len()], indices_of(&found, input.shape()))?])
 }
 
 /// The number of an argument; none if it is `false`.

@@ -1,14 +1,14 @@
 //! Element-wise operations, and normalizations along axes.
 
-use crate::eval::array::scalars;
 use crate::eval::broadcast::repeated;
 use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
+use crate::eval::kernels::LocalResponse;
 use crate::eval::reduce;
 use crate::graph::{Primitive, Value};
 use crate::tensor::{DType, Element, Tensor, kernels};
 
-use super::{natural, number_or, one};
+use super::{natural, number_or};
 
 /// Converts to a named type. Without a name, the type is a quantized one, and the items are not changed.
 pub(in crate::eval) fn cast(call: &Call) -> KernelResult {
@@ -116,23 +116,15 @@ pub(in crate::eval) fn rms_norm(call: &Call) -> KernelResult {
 
 /// Local response normalization: each channel is normalized by its neighbouring channels.
 pub(in crate::eval) fn lrn(call: &Call) -> KernelResult {
-    let input = scalars(&*call.numbers("input")?);
-    if input.ndim() < 2 {
-        return Err(super::unfit(call, &[input.shape()]));
-    }
-    let (size, channels) = (natural(call, "size")?.max(1), input.shape()[1]);
-    let (alpha, beta) = (number_or(call, "alpha", 0.0001)?, number_or(call, "beta", 0.75)?);
-    let bias = number_or(call, "bias", 1.0)?;
-    call.budget().product(input.len(), size.min(channels))?;
-    let output = ndarray::ArrayD::from_shape_fn(input.shape(), |mut at| {
-        let (item, channel) = (input[&at], at[1]);
-        let last = (channel + (size - 1).div_ceil(2)).min(channels - 1);
-        let mut squares = 0.0;
-        for other in channel.saturating_sub((size - 1) / 2)..=last {
-            at[1] = other;
-            squares += input[&at] * input[&at];
-        }
-        item / (bias + alpha / size as f64 * squares).powf(beta)
-    });
-    one(output)
+    let input = call.numbers("input")?;
+    let &[_, channels, ref space @ ..] = input.shape() else { return Err(super::unfit(call, &[input.shape()])) };
+    let response = LocalResponse {
+        size: natural(call, "size")?.max(1),
+        alpha: number_or(call, "alpha", 0.0001)?,
+        beta: number_or(call, "beta", 0.75)?,
+        bias: number_or(call, "bias", 1.0)?,
+    };
+    call.budget().product(input.len(), response.size.min(channels))?;
+    let items = response.result(input.items().unwrap_or_default(), channels, space.iter().product());
+    Ok(vec![Tensor::scalars(input.shape(), items)?])
 }

@@ -11,4 +11,4 @@ pub(super) mod signal;
 mod tests;
 mod values;
 
-use values::{like, moved, natural, number_or, one, positions, unfit};
+use values::{like, natural, number_or, one, unfit};

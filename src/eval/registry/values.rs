@@ -2,7 +2,7 @@
 
 use ndarray::ArrayD;
 
-use crate::eval::array::{array, pack};
+use crate::eval::array::pack;
 use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
 use crate::tensor::{DType, Tensor};
@@ -19,17 +19,6 @@ pub(super) fn like(items: ArrayD<f64>, other: DType) -> Result<Tensor, EvalError
     } else {
         tensor.into_type(other).map_err(|error| EvalError::value(error.0))
     }
-}
-
-/// The positions of the items of a tensor, in its shape. An operation that moves these instead of the items loses no bits
-/// of wide integers.
-pub(super) fn positions(tensor: &Tensor) -> Result<ArrayD<usize>, EvalError> {
-    Ok(array(tensor.shape(), (0..tensor.len()).collect())?)
-}
-
-/// The items of a tensor at positions.
-pub(super) fn moved(tensor: &Tensor, positions: &ArrayD<usize>) -> Result<Tensor, EvalError> {
-    Ok(Tensor::with(positions.shape(), tensor.data().pick(positions.iter().copied()))?)
 }
 
 /// The only result of an operation.

@@ -8,6 +8,7 @@ use super::flow::ValueTypes;
 use super::part::ModelPart;
 use crate::diagnostics::{Code, PlacePart};
 use crate::graph::names::NameId;
+use crate::onnx::constant::ConstantForm;
 use crate::onnx::model::{AttributeProto, AttributeValue, NodeProto};
 use crate::onnx::schema::{MICROSOFT_DOMAIN, Parameter, ParameterType, Presence, Schema, SchemaLookup, TypeId, counts};
 use crate::onnx::scopes::NodeScope;
@@ -147,14 +148,11 @@ impl<'m> Check<'m> {
     }
 
     fn constant_type(&self, value: &AttributeProto) -> Option<TypeId> {
-        let named = |name: &str| self.schemas.type_id(name);
-        match (self.text(value.name), &value.value) {
-            ("value", AttributeValue::Tensor(tensor)) => self.tensor_type(tensor.data_type),
-            ("value_float" | "value_floats", _) => named("tensor(float)"),
-            ("value_int" | "value_ints", _) => named("tensor(int64)"),
-            ("value_string" | "value_strings", _) => named("tensor(string)"),
-            _ => None,
-        }
+        let number = match (self.text(value.name), &value.value) {
+            ("value", AttributeValue::Tensor(tensor)) => tensor.data_type?,
+            (name, _) => ConstantForm::named(name)?.element as i32,
+        };
+        self.tensor_type(Some(number))
     }
 
     /// Checks that a node names an operator of an imported operator set, and has operands or results.

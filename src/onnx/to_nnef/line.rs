@@ -213,7 +213,9 @@ impl NodeLine<'_, '_, '_> {
     /// A float attribute with a default, as the shortest number that is equal in its precision.
     pub(super) fn float(&self, name: &str, default: f32) -> Lowered<f64> {
         let value = self.attributes.float(name)?.unwrap_or(default);
-        Ok(shortest(DType::Float32, f64::from(value)))
+        // Floats of 64 bits can tell the number from the shortest text of one of 32 bits.
+        let is_wide = self.count() > 0 && self.has(0) && self.dtype(0)? == DType::Float64;
+        Ok(if is_wide { value.into() } else { shortest(DType::Float32, value.into()) })
     }
 
     /// A list of integers, if it is given.

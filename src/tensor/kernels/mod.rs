@@ -20,5 +20,7 @@ mod repeat;
 pub(crate) use edges::EDGES;
 pub(crate) use matmul::{Matrices, product};
 pub(crate) use number::Number;
-pub(crate) use reduce::{among, best, extreme, fold, grouped, softmax, sum};
+pub(crate) use reduce::{
+    among, best, each_group, extreme, fold, grouped, peak, soften, soften_logarithms, softmax, sum,
+};
 pub(crate) use repeat::Repeat;

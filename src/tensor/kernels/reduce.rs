@@ -1,9 +1,8 @@
 //! Reductions: each group of elements is reduced to one element.
 
-use super::{Number, Repeat};
+use super::Number;
 use crate::dictionary::{Arith, Order};
-use crate::extents::Align;
-use crate::tensor::{Data, Dims, Tensor};
+use crate::tensor::{Data, Tensor};
 
 /// Reduces elements along axes, which are sorted and distinct. Each group is in row-major order.
 pub(crate) fn grouped<T: Copy, R, C: FromIterator<R>>(
@@ -78,13 +77,47 @@ pub(crate) fn among(axes: &[usize], rank: usize) -> Vec<bool> {
     found
 }
 
+/// Changes each group of items along axes, which are sorted and distinct. Each group is in row-major order.
+pub(crate) fn each_group<T: Copy>(items: &mut [T], shape: &[usize], axes: &[usize], mut f: impl FnMut(&mut [T])) {
+    let among = among(axes, shape.len());
+    let (along, others): (Vec<usize>, Vec<usize>) = (0..shape.len()).partition(|axis| among[*axis]);
+    let places = |axes: &[usize]| crate::tensor::arrange::places(shape, axes);
+    let inner = places(&along);
+    if inner.iter().copied().eq(0..inner.len()) {
+        return items.chunks_exact_mut(inner.len().max(1)).for_each(f);
+    }
+    let mut held = Vec::with_capacity(inner.len());
+    for start in places(&others) {
+        held.clear();
+        held.extend(inner.iter().map(|place| items[start + place]));
+        f(&mut held);
+        inner.iter().zip(&held).for_each(|(place, item)| items[start + place] = *item);
+    }
+}
+
+/// The greatest item that is not NaN.
+pub(crate) fn peak(items: &[f64]) -> f64 {
+    items.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// Makes items exponentials divided by their sum.
+pub(crate) fn soften(items: &mut [f64]) {
+    let peak = peak(items);
+    items.iter_mut().for_each(|item| *item = (*item - peak).exp());
+    let sum: f64 = items.iter().sum();
+    items.iter_mut().for_each(|item| *item /= sum);
+}
+
+/// Makes items the logarithms of what [`soften`] makes them.
+pub(crate) fn soften_logarithms(items: &mut [f64]) {
+    let peak = peak(items);
+    let sum = items.iter().map(|item| (item - peak).exp()).sum::<f64>().ln();
+    items.iter_mut().for_each(|item| *item = *item - peak - sum);
+}
+
 /// Softmax along axes, or its logarithm.
 pub(crate) fn softmax(items: &[f64], shape: &[usize], axes: &[usize], log: bool) -> Vec<f64> {
-    let totals: Dims =
-        shape.iter().zip(among(axes, shape.len())).map(|(&all, in_sum)| if in_sum { 1 } else { all }).collect();
-    let to = Repeat { shape, align: Align::Last };
-    let peaks: Vec<f64> = grouped(items, shape, axes, |group| group.iter().copied().fold(f64::NEG_INFINITY, f64::max));
-    let shifted: Vec<f64> = to.zip((items, shape), (&peaks, &totals), |x, peak| x - peak);
-    let sums: Vec<f64> = grouped(&shifted, shape, axes, |group| group.iter().map(|x| x.exp()).sum());
-    to.zip((&shifted, shape), (&sums, &totals), |x: f64, sum: f64| if log { x - sum.ln() } else { x.exp() / sum })
+    let mut items = items.to_vec();
+    each_group(&mut items, shape, axes, if log { soften_logarithms } else { soften });
+    items
 }

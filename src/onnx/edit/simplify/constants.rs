@@ -1,10 +1,12 @@
 //! Nodes `Constant` as initializers.
 
+use crate::graph::Element;
 use crate::graph::names::NameId;
+use crate::onnx::constant::ConstantForm;
 use crate::onnx::model::{AttributeValue, EncodedField, Fields, ModelNames, NodeProto, TensorProto};
 use crate::onnx::protobuf::fields::{node as node_fields, tensor as tensor_fields};
 use crate::onnx::run::tensor_proto;
-use crate::tensor::{Data, Tensor};
+use crate::tensor::Tensor;
 
 /// The value of a node `Constant` with a name, and with the documentation and the metadata of the node; none if it has
 /// another form than a tensor of numbers.
@@ -14,15 +16,14 @@ pub(super) fn value(names: &ModelNames, node: &NodeProto, name: NameId) -> Optio
     if !domain.is_empty() || operator != "Constant" || attribute.reference.is_some() {
         return None;
     }
-    let made = |shape: &[usize], data: Data| Some(tensor_proto(&Tensor::new(shape, data)?, None));
     let constant = match (&attribute.value, names.texts.text(attribute.name?)) {
-        (AttributeValue::Tensor(tensor), "value") => Some((**tensor).clone()),
-        (AttributeValue::Int(value), "value_int") => made(&[], Data::Int64(vec![*value])),
-        (AttributeValue::Float(value), "value_float") => made(&[], Data::Float32(vec![*value])),
-        (AttributeValue::Ints(values), "value_ints") => made(&[values.len()], Data::Int64(values.clone())),
-        (AttributeValue::Floats(values), "value_floats") => made(&[values.len()], Data::Float32(values.clone())),
-        _ => None,
-    }?;
+        (AttributeValue::Tensor(tensor), "value") => (**tensor).clone(),
+        (value, name) => {
+            let form = ConstantForm::named(name).filter(|form| form.element != Element::String)?;
+            let items = form.items(value)?;
+            tensor_proto(&Tensor::new(&form.shape(items.len()), items)?, None)
+        }
+    };
     let mut fields = constant.rest.map(|fields| *fields).unwrap_or_default();
     fields.extend(told(&node.rest));
     Some(TensorProto { name: Some(name), rest: Some(Box::new(fields)), ..constant })

@@ -5,9 +5,11 @@ use super::elementwise::same;
 use crate::extents::from_start;
 use crate::graph::Element;
 use crate::graph::dims::Dim;
+use crate::onnx::constant::{CONSTANT_FORMS, ConstantForm};
 use crate::onnx::infer::InferCall;
 use crate::onnx::infer::call::{MAX_ITEMS, integers};
 use crate::onnx::infer::facts::TensorExtents;
+use crate::tensor::Data;
 
 /// `Constant`
 pub(crate) fn constant(call: &mut InferCall) -> Option<()> {
@@ -15,29 +17,22 @@ pub(crate) fn constant(call: &mut InferCall) -> Option<()> {
         call.give_type(0, crate::onnx::infer::declared::of_constant(tensor));
         return Some(());
     }
-    let (element, is_list) = [
-        ("value_int", Element::Int64, false),
-        ("value_float", Element::Float32, false),
-        ("value_string", Element::String, false),
-        ("value_ints", Element::Int64, true),
-        ("value_floats", Element::Float32, true),
-        ("value_strings", Element::String, true),
-    ]
-    .into_iter()
-    .find_map(|(name, element, is_list)| {
-        let length = if is_list { Some(call.list_length(name)?) } else { None };
-        call.has_attribute(name).then_some((element, length))
-    })?;
-    call.give_element(0, element);
-    let shape: Vec<Dim> = is_list.map(count).into_iter().collect();
-    call.give(0, shape);
+    let (form, items) = plain_constant(call)?;
+    call.give_element(0, form.element);
+    call.give(0, form.shape(items.len()).into_iter().map(count).collect::<Vec<_>>());
     Some(())
+}
+
+/// The form and the items of `Constant` without a tensor.
+fn plain_constant(call: &InferCall) -> Option<(&'static ConstantForm, Data)> {
+    let given = |form: &'static ConstantForm| Some((form, form.items(&*call.attribute(form.attribute)?)?));
+    CONSTANT_FORMS.iter().find_map(given)
 }
 
 /// The items of `Constant`. Those of tensors are read when they are needed.
 pub(crate) fn constant_items(call: &mut InferCall) -> Option<()> {
-    let items = call.int("value_int").map(|value| vec![value]).or_else(|| call.ints("value_ints"));
-    call.give_items(0, items?.into_iter().map(Dim::Int).collect::<Vec<_>>());
+    let (_, Data::Int64(items)) = plain_constant(call)? else { return None };
+    call.give_items(0, items.into_iter().map(Dim::Int).collect::<Vec<_>>());
     Some(())
 }
 

@@ -2,11 +2,11 @@
 
 use super::heads::Heads;
 use super::reals::Reals;
-use super::reduce::peak;
 use crate::eval::EvalError;
 use crate::eval::kernels::{exchanged, multiplied};
 use crate::onnx::run::broadcast::to;
 use crate::onnx::run::call::{KernelResult, NodeCall};
+use crate::tensor::kernels::soften;
 use crate::tensor::{DType, Tensor};
 
 /// What keeps queries from keys.
@@ -88,14 +88,10 @@ impl<'c> Masks<'c> {
 
 /// Turns a row of products into weights; all are 0 if no key is allowed.
 fn softmax(row: &mut [f64], bias: &[f64]) {
-    if bias.iter().all(|&bias| bias == f64::NEG_INFINITY) {
-        return row.fill(0.0);
+    match bias.iter().all(|&bias| bias == f64::NEG_INFINITY) {
+        true => row.fill(0.0),
+        false => soften(row),
     }
-    let greatest = peak(row);
-    let shift = if greatest == f64::NEG_INFINITY { 0.0 } else { greatest };
-    row.iter_mut().for_each(|x| *x = (*x - shift).exp());
-    let sum: f64 = row.iter().sum();
-    row.iter_mut().for_each(|x| *x /= if sum == 0.0 { 1.0 } else { sum });
 }
 
 /// The stage of the products that is a result.

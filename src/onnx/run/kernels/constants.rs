@@ -1,6 +1,7 @@
 //! Constants.
 
 use super::layout::extents;
+use crate::onnx::constant::{CONSTANT_FORMS, ConstantForm};
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::{Data, Tensor};
 
@@ -9,24 +10,11 @@ pub(in crate::onnx) fn constant(call: &NodeCall) -> KernelResult {
     if let Some(tensor) = call.tensor_attribute("value")? {
         return one(tensor);
     }
-    if let Some(item) = call.int("value_int")? {
-        return one(Tensor::integers(&[], vec![item])?);
-    }
-    if let Some(items) = call.ints("value_ints")? {
-        return one(call.made(&[items.len()], Data::Int64(items))?);
-    }
-    if let Some(item) = call.float("value_float")? {
-        return one(call.made(&[], Data::Float32(vec![item as f32]))?);
-    }
-    if let Some(items) = call.float_list("value_floats")? {
-        return one(call.made(&[items.len()], Data::Float32(items))?);
-    }
-    if let Some(item) = call.text("value_string")? {
-        return one(call.made(&[], Data::Text(vec![item.into()]))?);
-    }
-    if let Some(items) = call.texts("value_strings")? {
-        let items: Vec<_> = items.into_iter().map(Into::into).collect();
-        return one(call.made(&[items.len()], Data::Text(items))?);
+    let given = |form: &'static ConstantForm| Some((form, call.attributes.find(form.attribute)?));
+    if let Some((form, given)) = CONSTANT_FORMS.iter().find_map(given) {
+        let other = || call.refused(format!("the value of `{}` has another form", form.attribute));
+        let items = form.items(&given.value).ok_or_else(other)?;
+        return one(call.made(&form.shape(items.len()), items)?);
     }
     match call.sparse_attribute("sparse_value")? {
         Some(tensor) => one(tensor),

@@ -3,15 +3,10 @@
 use super::reals::room_around;
 use crate::dictionary::{Arith, Float};
 use crate::eval::EvalError;
-use crate::extents::{axis, replaced};
+use crate::eval::kernels::{Indices, Misplaced, indices_of};
+use crate::extents::replaced;
 use crate::onnx::run::call::{KernelResult, NodeCall, integers, logicals, one};
 use crate::tensor::{DType, Data, Tensor, strides};
-
-/// An index along an axis, counted from its end if it is negative.
-fn place(call: &NodeCall, index: i64, extent: usize) -> Result<usize, EvalError> {
-    axis(index, extent)
-        .ok_or_else(|| EvalError::value(format!("`{}`: index {index} of an extent of {extent}", call.name())))
-}
 
 /// Slices at indices along an axis.
 pub(in crate::onnx) fn gather(call: &NodeCall) -> KernelResult {
@@ -23,24 +18,22 @@ pub(in crate::onnx) fn gather(call: &NodeCall) -> KernelResult {
     one(x.gathered(indices, axis, true).map_err(outside)?)
 }
 
+/// What indices select, or why they select nothing.
+fn placed<T>(call: &NodeCall, x: &Tensor, indices: &Tensor, found: Result<T, Misplaced>) -> Result<T, EvalError> {
+    found.map_err(|misplaced| match misplaced {
+        Misplaced::Shape => call.misfit(format!("indices of shape {:?} for {:?}", indices.shape(), x.shape())),
+        Misplaced::Outside { index, extent } => {
+            EvalError::value(format!("`{}`: index {index} of an extent of {extent}", call.name()))
+        }
+    })
+}
+
 /// The places that indices of an operand's shape select: each replaces the index along an axis.
 fn along(call: &NodeCall, x: &Tensor, indices: &Tensor, axis: usize) -> Result<Vec<usize>, EvalError> {
     let items = integers(indices)?;
-    if indices.rank() != x.rank() {
-        return Err(call.misfit(format!("indices of rank {} for a rank of {}", indices.rank(), x.rank())));
-    }
-    let outside = |other: &usize| *other != axis && indices.shape()[*other] > x.shape()[*other];
-    if (0..x.rank()).any(|other| outside(&other)) {
-        return Err(call.misfit(format!("indices of shape {:?} for {:?}", indices.shape(), x.shape())));
-    }
     call.room(indices.shape())?;
-    let (from, to) = (strides(indices.shape()), strides(x.shape()));
-    let place = |(at, &index): (usize, &i64)| {
-        let others = (0..x.rank()).filter(|other| *other != axis);
-        let base: usize = others.map(|other| at / from[other] % indices.shape()[other] * to[other]).sum();
-        Ok(base + place(call, index, x.shape()[axis])? * to[axis])
-    };
-    items.iter().enumerate().map(place).collect()
+    let of = Indices { items: &items, shape: indices.shape() };
+    placed(call, x, indices, of.elements(x.shape(), axis, indices.shape()))
 }
 
 /// Items at indices along an axis.
@@ -116,32 +109,14 @@ pub(in crate::onnx) fn scatter_elements(call: &NodeCall) -> KernelResult {
     one(written(call, x, &places, updates)?)
 }
 
-/// The places of slices of `inner` items that lists of indices select; each list is along the axes from the first one
-/// on.
+/// The shape of the slices that lists of indices select, and the places of their items; each list is along the axes from
+/// the first one on.
 fn slices(call: &NodeCall, x: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<usize>, Vec<usize>), EvalError> {
     let items = integers(indices)?;
-    let depth = indices.shape().last().copied().ok_or_else(|| call.misfit("the indices have no axes"))?;
-    let last = batch + depth;
-    if last > x.rank() {
-        return Err(call.misfit(format!("{depth} indices for a rank of {}", x.rank())));
-    }
-    let (steps, inner) = (strides(x.shape()), x.shape()[last..].iter().product::<usize>());
-    let lists: usize = indices.shape()[..indices.rank() - 1].iter().product();
-    let mut shape = indices.shape()[..indices.rank() - 1].to_vec();
-    shape.extend(&x.shape()[last..]);
+    let of = Indices { items: &items, shape: indices.shape() };
+    let shape = placed(call, x, indices, of.slices_shape(x.shape(), batch))?;
     call.room(&shape)?;
-    let batches: usize = x.shape()[..batch].iter().product();
-    let per_batch = lists / batches.max(1);
-    let size: usize = x.shape()[batch..].iter().product();
-    let mut places = Vec::with_capacity(lists * inner);
-    for list in 0..lists {
-        let mut start = if batch == 0 { 0 } else { list / per_batch.max(1) * size };
-        for (i, &index) in items[list * depth..(list + 1) * depth].iter().enumerate() {
-            start += place(call, index, x.shape()[batch + i])? * steps[batch + i];
-        }
-        places.extend(start..start + inner);
-    }
-    Ok((shape, places))
+    Ok((shape, placed(call, x, indices, of.slices(x.shape(), batch))?))
 }
 
 /// Slices at lists of indices.
@@ -242,9 +217,7 @@ pub(in crate::onnx) fn non_zero(call: &NodeCall) -> KernelResult {
     // A scalar has one index along no axis.
     let shape = [x.rank(), found.len()];
     call.room(&shape)?;
-    let steps = strides(x.shape());
-    let along = |axis: usize| found.iter().map(|at| (at / steps[axis] % x.shape()[axis]) as i64).collect::<Vec<_>>();
-    one(Tensor::integers(&shape, (0..x.rank()).flat_map(along).collect())?)
+    one(Tensor::integers(&shape, indices_of(&found, x.shape()))?)
 }
 
 /// Slices whose condition is true.

@@ -1,7 +1,9 @@
 //! Operators that change the shape of a tensor, and leave its items.
 
+use crate::eval::kernels::Triangle;
 use crate::eval::{EvalError, MAX_RANK};
 use crate::extents::{AxisSection, Before, Bounds, from_start, inserted, is_order};
+use crate::graph::border::Border;
 use crate::onnx::run::broadcast::{common, repeated};
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::onnx::run::value::TENSOR;
@@ -311,41 +313,26 @@ pub(in crate::onnx) fn pad(call: &NodeCall) -> KernelResult {
 /// The index of the item that stands at a place outside of an axis: none within for a constant; no result for modes that
 /// are not known, or an axis without items.
 fn padded(mode: &str, at: i64, extent: i64) -> Option<Option<usize>> {
-    let within = |at: i64| Some(Some(at as usize));
-    if (0..extent).contains(&at) {
-        return within(at);
-    }
-    match mode {
-        "constant" => Some(None),
-        _ if extent == 0 => None,
-        "edge" => within(at.clamp(0, extent - 1)),
-        "wrap" => within(at.rem_euclid(extent)),
-        "reflect" if extent == 1 => within(0),
-        "reflect" => {
-            let period = 2 * (extent - 1);
-            let folded = at.rem_euclid(period);
-            within(if folded < extent { folded } else { period - folded })
-        }
-        _ => None,
-    }
+    let border = match mode {
+        "constant" => Border::Constant(()),
+        "edge" => Border::Replicate,
+        "reflect" => Border::Reflect,
+        "wrap" => return at.checked_rem_euclid(extent).map(|at| Some(at as usize)),
+        _ => return None,
+    };
+    let place = border.place(at, extent as usize);
+    (place.is_some() || !border.repeats()).then_some(place)
 }
 
 /// The upper or lower triangles of matrices.
 pub(in crate::onnx) fn triangle(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let [.., rows, columns] = x.shape() else { return Err(call.misfit("the operand is not a matrix")) };
-    let (rows, columns) = (*rows, *columns);
     let diagonal = call.optional_list(1)?.and_then(|list| list.first().copied()).unwrap_or(0);
-    let upper = call.flag("upper", true)?;
+    let triangle = Triangle { rows: *rows, columns: *columns, diagonal, upper: call.flag("upper", true)? };
     call.room(x.shape())?;
     let mut data = x.data().clone();
-    let outside: Vec<usize> = (0..x.len())
-        .filter(|at| {
-            let (row, column) = ((at / columns % rows) as i64, (at % columns) as i64);
-            let above = column.saturating_sub(row);
-            if upper { above < diagonal } else { above > diagonal }
-        })
-        .collect();
+    let outside: Vec<usize> = (0..x.len()).filter(|at| !triangle.has(*at)).collect();
     data.put(&outside, &Data::zeros(x.dtype(), 1), |_| 0);
     one(Tensor::with(x.shape(), data)?)
 }

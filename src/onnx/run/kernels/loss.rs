@@ -4,7 +4,7 @@ use super::reals::{Reals, around};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::Tensor;
-use crate::tensor::kernels::sum;
+use crate::tensor::kernels::{softmax, sum};
 
 /// The loss for logarithms of probabilities along axis 1.
 fn loss(call: &NodeCall, x: &Reals, logarithms: &[f64]) -> Result<Tensor, EvalError> {
@@ -55,15 +55,8 @@ pub(in crate::onnx) fn negative_log_likelihood(call: &NodeCall) -> KernelResult 
 /// `SoftmaxCrossEntropyLoss`, with the logarithms of the probabilities.
 pub(in crate::onnx) fn softmax_cross_entropy(call: &NodeCall) -> KernelResult {
     let x = operand(call)?;
-    let (batch, classes, space) = around(x.shape, 1);
     call.budget.room(x.shape)?;
-    let mut logarithms = x.items.to_vec();
-    for row in 0..batch * space {
-        let places = || (0..classes).map(|class| (row / space * classes + class) * space + row % space);
-        let greatest = places().map(|at| x.items[at]).fold(f64::NEG_INFINITY, f64::max);
-        let sum: f64 = places().map(|at| (x.items[at] - greatest).exp()).sum();
-        places().for_each(|at| logarithms[at] -= greatest + sum.ln());
-    }
+    let logarithms = softmax(&x.items, x.shape, &[1], true);
     let loss = loss(call, &x, &logarithms)?;
     if call.results() < 2 {
         return one(loss);

@@ -1,12 +1,12 @@
 //! Normalizations: items less their mean, divided by their deviation.
 
 use super::conv::each_channel;
-use super::reals::{Reals, around, broadcast, planes};
+use super::reals::{Reals, broadcast, planes};
 use crate::eval::EvalError;
 use crate::onnx::run::broadcast::to;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::DType;
-use crate::tensor::kernels::sum;
+use crate::tensor::kernels::{each_group, grouped, sum};
 
 /// The mean and the variance of items.
 fn moments(items: &[f64]) -> (f64, f64) {
@@ -187,18 +187,16 @@ pub(in crate::onnx) fn lp_normalization(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
     let axis = call.axis(call.int_or("axis", -1)?, x.shape.len())?;
     let p = call.int_or("p", 2)?;
-    let (outer, extent, inner) = around(x.shape, axis);
+    let norm: fn(&[f64]) -> f64 = match p {
+        1 => |line| sum(line.iter().map(|x| x.abs())),
+        2 => |line| sum(line.iter().map(|x| x.powi(2))).sqrt(),
+        p => return Err(call.refused(format!("`p` is {p}"))),
+    };
     let mut result = x.items.to_vec();
-    for row in 0..outer * inner {
-        let first = row / inner * extent * inner + row % inner;
-        let places = || (0..extent).map(|i| first + i * inner);
-        let norm = match p {
-            1 => sum(places().map(|at| x.items[at].abs())),
-            2 => sum(places().map(|at| x.items[at].powi(2))).sqrt(),
-            p => return Err(call.refused(format!("`p` is {p}"))),
-        };
-        places().for_each(|at| result[at] = if norm == 0.0 { 0.0 } else { x.items[at] / norm });
-    }
+    each_group(&mut result, x.shape, &[axis], |line| {
+        let norm = norm(line);
+        line.iter_mut().for_each(|x| *x = if norm == 0.0 { 0.0 } else { *x / norm });
+    });
     one(call.rounded(x.dtype, x.shape, result)?)
 }
 
@@ -210,7 +208,7 @@ pub(in crate::onnx) fn mean_variance(call: &NodeCall) -> KernelResult {
         (_, axes) => axes.unwrap_or_else(|| vec![0, 2, 3]),
     };
     let axes = call.axes(&axes, x.shape.len())?;
-    let groups: Vec<(f64, f64)> = crate::tensor::kernels::grouped(&x.items, x.shape, &axes, moments);
+    let groups: Vec<(f64, f64)> = grouped(&x.items, x.shape, &axes, moments);
     let shape: Vec<usize> = x.shape.iter().enumerate().map(|(i, &n)| if axes.contains(&i) { 1 } else { n }).collect();
     let result: Vec<f64> = to(x.shape).zip((&x.items, x.shape), (&groups, &shape), |x, (mean, variance)| {
         // The standard adds 1e-9 to the deviation.

@@ -1,10 +1,9 @@
 //! Pooling: each position has the greatest item of its window, or a mean of all.
 
-use super::conv::each_channel;
 use super::reals::{Reals, naturals, planes, saturated, sizes};
 use super::windows::{WindowSettings, of_pool};
 use crate::eval::EvalError;
-use crate::eval::kernels::{PlaneWindow, Windows, pooled};
+use crate::eval::kernels::{LocalResponse, PlaneWindow, Windows, pooled};
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::kernels::sum;
 use crate::tensor::{Data, Tensor};
@@ -167,19 +166,7 @@ pub(in crate::onnx) fn local_response(call: &NodeCall) -> KernelResult {
         (call.float_or("alpha", 1e-4)?, call.float_or("beta", 0.75)?, call.float_or("bias", 1.0)?);
     let size = usize::try_from(call.int_or("size", 1)?).ok().filter(|&size| size > 0);
     let size = size.ok_or_else(|| call.refused("`size` is not positive"))?;
-    let plane: usize = space.iter().product();
     call.budget.product(x.items.len(), size.min(channels))?;
-    let mut result = x.items.to_vec();
-    let mut at = 0;
-    each_channel(&mut result, channels, plane, |channel, items| {
-        let first = channel.saturating_sub((size - 1) / 2);
-        let last = channel.saturating_add(size / 2).min(channels - 1);
-        for (i, item) in items.iter_mut().enumerate() {
-            let square = |other: usize| x.items[(at - channel + other) * plane + i].powi(2);
-            let squares = sum((first..=last).map(square));
-            *item /= (bias + alpha / size as f64 * squares).powf(beta);
-        }
-        at += 1;
-    });
-    one(call.rounded(x.dtype, x.shape, result)?)
+    let response = LocalResponse { size, alpha, beta, bias };
+    one(call.rounded(x.dtype, x.shape, response.result(&x.items, channels, space.iter().product()))?)
 }

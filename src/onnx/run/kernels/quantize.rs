@@ -1,6 +1,7 @@
 //! Quantized numbers: integers, or narrow floats, with scales and zero points.
 
 use super::reals::{Reals, around, matrices, saturated};
+use super::reduce::{MAX, MIN};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::DType;
@@ -27,7 +28,7 @@ pub(super) fn rescaled(value: f64, scale: f32) -> f64 {
 }
 
 /// A number in the precision of a type.
-fn rounded(dtype: DType, value: f64) -> f64 {
+pub(super) fn rounded(dtype: DType, value: f64) -> f64 {
     match dtype {
         DType::Float32 => f64::from(value as f32),
         DType::Narrow(format) => f64::from(format.round(value)),
@@ -137,8 +138,8 @@ pub(in crate::onnx) fn dequantize(call: &NodeCall) -> KernelResult {
 /// `DynamicQuantizeLinear`: the scale covers the range of the items and zero.
 pub(in crate::onnx) fn dynamic_quantize(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
-    let greatest = x.items.iter().fold(0.0f64, |a, &b| a.max(b)) as f32;
-    let least = x.items.iter().fold(0.0f64, |a, &b| a.min(b)) as f32;
+    let greatest = Some((MAX.of_floats)(&x.items)).filter(|x| !(*x < 0.0)).unwrap_or(0.0) as f32;
+    let least = Some((MIN.of_floats)(&x.items)).filter(|x| !(*x > 0.0)).unwrap_or(0.0) as f32;
     let range = if greatest == least { 1.0 } else { greatest - least };
     let scale = range / 255.0;
     let zero = (-least / scale).clamp(0.0, 255.0).round_ties_even();

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use crate::eval::EvalError;
+use crate::eval::kernels::first_along;
 use crate::onnx::run::call::{KernelResult, NodeCall, floats, integers, one};
 use crate::onnx::run::kernels::elementwise::wide;
-use crate::tensor::kernels::{grouped, sum};
+use crate::tensor::kernels::{best, each_group, grouped, peak, soften, soften_logarithms, sum};
 use crate::tensor::{DType, Data, Tensor};
 
 /// The axes that a reduction is along, and whether they stay with an extent of 1; no axes if nothing is reduced.
@@ -183,28 +184,8 @@ fn along(call: &NodeCall, f: impl Fn(&mut [f64])) -> KernelResult {
     let mut items = floats(x)?.into_owned();
     call.room(x.shape())?;
     let after = if early || x.rank() == 0 { x.rank() } else { axis + 1 };
-    let inner: usize = x.shape()[after..].iter().product();
-    let count: usize = x.shape()[axis..after].iter().product();
-    let mut line = vec![0.0; count];
-    for start in (0..items.len()).filter(|start| count > 0 && (start / inner).is_multiple_of(count)) {
-        line.iter_mut().enumerate().for_each(|(i, item)| *item = items[start + i * inner]);
-        f(&mut line);
-        line.iter().enumerate().for_each(|(i, item)| items[start + i * inner] = *item);
-    }
+    each_group(&mut items, x.shape(), &(axis..after).collect::<Vec<_>>(), f);
     one(call.rounded(x.dtype(), x.shape(), items)?)
-}
-
-/// The greatest item that is not NaN.
-pub(in crate::onnx::run) fn peak(line: &[f64]) -> f64 {
-    line.iter().copied().fold(f64::NEG_INFINITY, f64::max)
-}
-
-/// Makes items exponentials divided by their sum.
-pub(in crate::onnx::run) fn soften(line: &mut [f64]) {
-    let peak = peak(line);
-    line.iter_mut().for_each(|item| *item = (*item - peak).exp());
-    let sum: f64 = line.iter().sum();
-    line.iter_mut().for_each(|item| *item /= sum);
 }
 
 /// Exponentials divided by their sum.
@@ -214,19 +195,33 @@ pub(in crate::onnx) fn softmax(call: &NodeCall) -> KernelResult {
 
 /// The logarithm of softmax.
 pub(in crate::onnx) fn log_softmax(call: &NodeCall) -> KernelResult {
-    along(call, |line| {
-        let peak = peak(line);
-        let sum = line.iter().map(|item| (item - peak).exp()).sum::<f64>().ln();
-        line.iter_mut().for_each(|item| *item = *item - peak - sum);
-    })
+    along(call, soften_logarithms)
 }
 
 /// 1 for the first greatest item, 0 for the others.
 pub(in crate::onnx) fn hardmax(call: &NodeCall) -> KernelResult {
     along(call, |line| {
-        let best = crate::tensor::kernels::best(line, |a, b| a > b);
+        let best = best(line, |a, b| a > b);
         line.iter_mut().enumerate().for_each(|(i, item)| *item = if best == Some(i) { 1.0 } else { 0.0 });
     })
+}
+
+/// How the items up to each one of a line are combined.
+struct Scanned {
+    exclusive: bool,
+    reversed: bool,
+}
+
+impl Scanned {
+    fn run<T: Copy>(&self, line: &mut [T], start: T, f: impl Fn(T, T) -> T) {
+        let mut all = start;
+        for i in 0..line.len() {
+            let at = if self.reversed { line.len() - 1 - i } else { i };
+            let next = f(all, line[at]);
+            line[at] = if self.exclusive { all } else { next };
+            all = next;
+        }
+    }
 }
 
 /// Sums or products of the items up to each one.
@@ -236,35 +231,18 @@ pub(in crate::onnx) fn cumulative(
     of_floats: fn(f64, f64) -> f64,
     of_integers: fn(i128, i128) -> i128,
 ) -> KernelResult {
-    fn scanned<T: Copy>(items: &mut [T], places: &[Vec<usize>], exclusive: bool, start: T, f: impl Fn(T, T) -> T) {
-        for line in places {
-            let mut all = start;
-            for &at in line {
-                let next = f(all, items[at]);
-                items[at] = if exclusive { all } else { next };
-                all = next;
-            }
-        }
-    }
     let x = call.tensor(0)?;
     let axis = call.axis(call.single(1)?, x.rank())?;
-    let (exclusive, reversed) = (call.flag("exclusive", false)?, call.flag("reverse", false)?);
+    let scanned = Scanned { exclusive: call.flag("exclusive", false)?, reversed: call.flag("reverse", false)? };
     call.room(x.shape())?;
     call.room(x.shape())?;
-    let (inner, count) = (x.shape()[axis + 1..].iter().product::<usize>(), x.shape()[axis]);
-    let line = |start: usize| -> Vec<usize> {
-        let places = (0..count).map(|i| start + i * inner);
-        if reversed { places.rev().collect() } else { places.collect() }
-    };
-    let starts = (0..x.len()).filter(|start| (start / inner).is_multiple_of(count));
-    let places: Vec<Vec<usize>> = starts.map(line).collect();
     if x.dtype().is_integer() {
         let mut items: Vec<i128> = wide(x).collect();
-        scanned(&mut items, &places, exclusive, start, of_integers);
+        each_group(&mut items, x.shape(), &[axis], |line| scanned.run(line, start, of_integers));
         return one(call.wrapped(x.dtype(), x.shape(), items)?);
     }
     let mut items = floats(x)?.into_owned();
-    scanned(&mut items, &places, exclusive, start as f64, of_floats);
+    each_group(&mut items, x.shape(), &[axis], |line| scanned.run(line, start as f64, of_floats));
     one(call.rounded(x.dtype(), x.shape(), items)?)
 }
 
@@ -276,7 +254,7 @@ pub(in crate::onnx) fn arg(call: &NodeCall, greatest: bool) -> KernelResult {
             let wins = if greatest { a > b } else { a < b };
             !none(b) && (wins || none(a) || last && a == b)
         };
-        crate::tensor::kernels::best(items, better).unwrap_or(0) as i64
+        best(items, better).unwrap_or(0) as i64
     }
     let x = call.tensor(0)?;
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
@@ -307,31 +285,16 @@ pub(in crate::onnx) fn top(call: &NodeCall) -> KernelResult {
     let wanted = usize::try_from(wanted).ok().filter(|&wanted| wanted <= count);
     let wanted = wanted.ok_or_else(|| call.misfit(format!("there are {count} items along the axis")))?;
     let greatest = call.flag("largest", true)?;
-    let inner: usize = x.shape()[axis + 1..].iter().product();
-    let outer: usize = x.shape()[..axis].iter().product();
     let mut shape = x.shape().to_vec();
     shape[axis] = wanted;
     call.room(&shape)?;
     call.room(&shape)?;
     call.budget.product(x.len(), 64)?;
-    let mut places = vec![0; wanted * inner * outer];
-    let mut indices = vec![0i64; places.len()];
     let keys = SortKeys::new(x)?;
-    for block in 0..outer {
-        for column in 0..inner {
-            let place = |i: usize| (block * count + i) * inner + column;
-            let mut order: Vec<usize> = (0..count).collect();
-            let compare = |a: &usize, b: &usize| {
-                let ordering = keys.compare(place(*a), place(*b));
-                if greatest { ordering.reverse() } else { ordering }
-            };
-            order.sort_by(compare);
-            for (i, index) in order.into_iter().take(wanted).enumerate() {
-                let to = (block * wanted + i) * inner + column;
-                (places[to], indices[to]) = (place(index), index as i64);
-            }
-        }
-    }
+    let (places, indices) = first_along(x.shape(), axis, wanted, |a, b| {
+        let ordering = keys.compare(a, b);
+        if greatest { ordering.reverse() } else { ordering }
+    });
     let values = Tensor::with(&shape, x.data().pick(places.into_iter()))?;
     Ok(vec![values.into(), Tensor::integers(&shape, indices)?.into()])
 }

@@ -1,5 +1,6 @@
 //! Items at places that are operands: grids, regions of interest, and the middle of a tensor.
 
+use super::quantize::rounded;
 use super::reals::{Reals, naturals, planes, sizes};
 use crate::dictionary::{CUBIC_SLOPE, cubic};
 use crate::eval::{EvalError, advance};
@@ -165,10 +166,12 @@ pub(in crate::onnx) fn affine_grid(call: &NodeCall) -> KernelResult {
     let shape: Vec<usize> = std::iter::once(batch).chain(space.iter().copied()).chain([rank]).collect();
     let count = call.budget.room(&shape)?;
     call.budget.product(count, rank + 1)?;
-    let coordinate = |i: usize, extent: usize| match (aligned, extent) {
-        (true, 1) => -1.0,
-        (true, _) => -1.0 + 2.0 * i as f64 / (extent as f64 - 1.0),
-        (false, _) => (2.0 * i as f64 + 1.0) / extent as f64 - 1.0,
+    // Steps are rounded as in the body of the operator: whether a coordinate is 0 counts for what is not finite.
+    let round = |x: f64| rounded(theta.dtype, x);
+    let coordinate = |i: usize, extent: usize| {
+        let step = round(2.0 / (extent - usize::from(aligned)) as f64);
+        let start = if aligned { -1.0 } else { round(round(step * 0.5) - 1.0) };
+        if aligned && extent == 1 { -1.0 } else { round(round(i as f64 * step) + start) }
     };
     let mut result = Vec::with_capacity(count);
     for transform in theta.items.chunks_exact((rank * (rank + 1)).max(1)) {

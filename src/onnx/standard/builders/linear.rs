@@ -64,7 +64,7 @@ pub(in crate::onnx::standard) fn attention(call: &StandardCall, settings: &mut T
     settings.flag("past", past).flag("statecast", narrow).flag("narrow", narrow).set("s", of_state.number);
     settings.flag("state", call.has_output(1));
     let scale = call.float("scale")?.filter(|scale| *scale != 0.0);
-    settings.flag("scale", scale.is_some()).set("scale", format!("{:e}", scale.unwrap_or(1.0)));
+    settings.flag("scale", scale.is_some()).set("scale", format!("{:e}", f64::from(scale.unwrap_or(1.0))));
     let first = if past && !narrow { "past_state" } else { "first_state" };
     let last = if narrow || !call.has_output(1) { "last_state" } else { "present_state" };
     recurrence(settings, (gated, delta, cast), (first, last));

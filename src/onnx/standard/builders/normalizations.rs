@@ -27,7 +27,8 @@ fn conversion(element: Option<&ElementType>, value: &str, like: &str) -> String 
 }
 
 fn epsilon(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
-    settings.set("epsilon", format!("{:e}", call.float("epsilon")?.unwrap_or(EPSILON)));
+    // All digits: the constant may be one of 64 bits.
+    settings.set("epsilon", format!("{:e}", f64::from(call.float("epsilon")?.unwrap_or(EPSILON))));
     Ok(())
 }
 

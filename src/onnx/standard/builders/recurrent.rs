@@ -158,6 +158,7 @@ impl Layer {
         out.line(format!("weights_shape = const int64[3] (3, {hidden}, {hidden})"));
         out.line("one = const $T (1)".to_owned());
         if let Some(clip) = self.clip {
+            let clip = f64::from(clip);
             out.line(format!("least = const $T ({:e})", -clip));
             out.line(format!("greatest = const $T ({clip:e})"));
         }

@@ -268,7 +268,12 @@ pub(in crate::onnx::to_nnef) fn hard_sigmoid(line: &mut NodeLine) -> NodeResults
 }
 
 pub(in crate::onnx::to_nnef) fn hard_swish(line: &mut NodeLine) -> NodeResults {
-    formula(line, "mul(@0,maximum(minimum(add(div(@0,6.0),0.5),1.0),0.0))")
+    // The slope is a sixth as a float of 32 bits, which floats of 64 bits can tell from a sixth.
+    let text = match line.flat(0)?.dtype {
+        DType::Float64 => "mul(@0,maximum(minimum(add(mul(@0,0.1666666716337204),0.5),1.0),0.0))",
+        _ => "mul(@0,maximum(minimum(add(div(@0,6.0),0.5),1.0),0.0))",
+    };
+    formula(line, text)
 }
 
 pub(in crate::onnx::to_nnef) fn swish(line: &mut NodeLine) -> NodeResults {

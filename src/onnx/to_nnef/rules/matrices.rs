@@ -22,7 +22,7 @@ pub(super) fn product(
 }
 
 /// An operand as scalars: NNEF multiplies matrices of scalars only.
-fn scalars(line: &mut NodeLine, x: FlatTensor) -> Lowered<FlatTensor> {
+pub(super) fn scalars(line: &mut NodeLine, x: FlatTensor) -> Lowered<FlatTensor> {
     if x.dtype.is_integer() { line.emit.cast(x, DType::Float32) } else { Ok(x) }
 }
 

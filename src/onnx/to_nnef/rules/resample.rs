@@ -59,11 +59,13 @@ fn node_of_axis(line: &NodeLine, factor: Option<f32>) -> NodeProto {
 }
 
 /// The weights of the items of an axis in each item of the result, as a matrix.
-fn weights(line: &NodeLine, extent: i64, target: Target) -> Lowered<Tensor> {
+fn weights(line: &NodeLine, of: DType, extent: i64, target: Target) -> Lowered<Tensor> {
     let count = usize::try_from(extent).map_err(|_| NodeRefusal::UNFIT)?;
     let mut items = line.emit.filled(&[count, count], 0.0)?;
     items.iter_mut().step_by(count.saturating_add(1)).for_each(|item| *item = 1.0);
-    let identity = Tensor::new(&[count, count], Data::Float32(items)).ok_or(NodeRefusal::UNFIT)?;
+    let of = if of == DType::Float64 { of } else { DType::Float32 };
+    let items = Data::from_floats(of, items.into_iter());
+    let identity = Tensor::new(&[count, count], items).ok_or(NodeRefusal::UNFIT)?;
     let (scales, sizes, factor) = match target {
         Target::Factor(factor) => (Tensor::new(&[2], Data::Float32(vec![factor, 1.0])), None, Some(factor)),
         Target::Extent(size) => (None, Tensor::integers(&[2], vec![size, extent]).ok(), None),
@@ -108,7 +110,7 @@ pub(in crate::onnx::to_nnef) fn resize(line: &mut NodeLine) -> NodeResults {
             Some(Target::Factor(_)) => false,
         };
         if let Some(target) = target.filter(|_| !same) {
-            let weights = weights(line, extent, target)?;
+            let weights = weights(line, x.dtype, extent, target)?;
             if x.dtype.is_integer() && single(&weights).is_none() {
                 x = line.emit.cast(x, DType::Float32)?;
             }

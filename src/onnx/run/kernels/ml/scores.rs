@@ -3,7 +3,7 @@
 use crate::dictionary::sigmoid;
 use crate::eval::EvalError;
 use crate::onnx::run::call::NodeCall;
-use crate::onnx::run::kernels::reduce::peak;
+use crate::tensor::kernels::peak;
 use crate::tensor::{Data, Tensor, kernels};
 
 /// What scores are transformed to.
