@@ -66,6 +66,6 @@ pub use quantized::Quantizations;
 pub(crate) use resize::{Taps, interpolate, taps};
 pub(crate) use suppression::Suppression;
 pub use verify::Difference;
-pub(crate) use verify::{Random, compare, tolerance};
+pub(crate) use verify::{LETTERS, Random, compare, tolerance};
 
 pub(crate) use crate::tensor::MAX_RANK;

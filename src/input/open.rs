@@ -6,6 +6,7 @@ use std::path::Path;
 use bytes::Bytes;
 use serde_json::json;
 
+use super::model_run::named_values;
 use super::opened::Opened;
 use super::passes::{outlined, selected};
 use super::settings::Settings;
@@ -19,6 +20,7 @@ use crate::graph::Cut;
 use crate::graph::stats::Stats;
 use crate::onnx::UsedRules;
 use crate::tensor::Tensor;
+use crate::tensor::value::members;
 use crate::write::encode::{Encode, Made, Within};
 use crate::{Graph, Options, write};
 
@@ -274,13 +276,14 @@ impl Input {
                 return Ok((outputs, findings));
             }
             Evaluable::Model(mut model) => {
-                let outputs = model.evaluate(inputs, &settings);
+                let given = named_values(inputs.to_vec(), &model.inputs());
+                let given = given.map_err(|error| Refusal::Unfit(error.to_string()))?;
+                let outputs = model.evaluate(&given, &settings).ok_or(());
                 let findings = model.findings();
+                let Ok(outputs) = outputs else { return Err(refused(findings)) };
+                let arrays = outputs.iter().flat_map(|(name, value)| members(name, value));
                 let tensor = |(name, tensor)| (name, std::sync::Arc::unwrap_or_clone(tensor));
-                return match outputs {
-                    Some(outputs) => Ok((outputs.into_iter().map(tensor).collect(), findings)),
-                    None => Err(refused(findings)),
-                };
+                return Ok((arrays.map(tensor).collect(), findings));
             }
             Evaluable::Graph(flat) => *flat,
         };

@@ -5,8 +5,8 @@ use super::control::{Control, ControlResult};
 use super::kernels::cast::converted;
 use super::kernels::linear::product;
 use super::kernels::reduce::soften;
-use super::value::RunValue;
 use crate::eval::EvalError;
+use crate::tensor::value::RunValue;
 use crate::tensor::{DType, Tensor};
 
 /// A stack of matrices, one for each head of each batch.

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use crate::Options;
 use crate::eval::{Budget, Evaluator, Limits};
 use crate::onnx::Document;
-use crate::onnx::run::{Interpreter, RunValue, Stores};
+use crate::onnx::run::{Interpreter, Stores};
 use crate::source::Sources;
+use crate::tensor::value::RunValue;
 use crate::tensor::{DType, Data, Tensor};
 
 /// The document of a graph in an operator set.

@@ -185,10 +185,10 @@ fn outputs(document: &Document, batch: usize, seed: usize) -> Vec<String> {
             if let Some(first) = shape.first_mut().filter(|_| input.name.starts_with('x')) {
                 *first = batch;
             }
-            (input.name, edge(input.dtype.unwrap(), &shape, seed + i))
+            (input.name, edge(input.form.unwrap().dtype().unwrap(), &shape, seed + i))
         })
         .collect();
-    let outputs = document.run(&inputs, (Limits::default(), &Options::default()));
+    let outputs = document.run_tensors(&inputs, (Limits::default(), &Options::default()));
     outputs
         .unwrap_or_else(|failed| panic!("{failed:?}"))
         .iter()
