@@ -58,7 +58,7 @@ fn plain(settings: &Settings, dialect: Option<Dialect>) -> Settings {
     };
     let mut model = settings.model.clone();
     (model.graph, model.text) = (model.graph.max(options.max_text), model.text.max(options.max_text));
-    Settings { options, model, bound: Vec::new(), passes: Passes::default(), ..settings.clone() }
+    Settings { options, model, bound: Vec::new(), kept: Vec::new(), passes: Passes::default(), ..settings.clone() }
 }
 
 impl ReadBack<'_> {

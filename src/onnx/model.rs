@@ -78,6 +78,8 @@ pub(crate) struct ModelProto {
     pub(crate) rest: Fields,
     /// The calls that were expanded, see [`NodeProto::origin`].
     pub(crate) calls: Vec<ExpandedCall>,
+    /// The names of values that passes keep, with what computes them.
+    pub(crate) kept: Vec<String>,
 }
 
 /// An expanded function call.
