@@ -264,6 +264,9 @@ impl Input {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// A value of a model of ONNX that is not a tensor has a tensor for each of its parts: the items of a sequence `y` are
+    /// `y[0]` and so on, or `y[]` if there is none, a map is `y.keys` and `y.values`, and an optional without a value `y.none`.
+    ///
     /// # Errors
     ///
     /// The input is refused, or its data cannot be read; a value is missing or does not fit.

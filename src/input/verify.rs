@@ -389,6 +389,15 @@ fn inputs(
     Ok(made.into_iter().map(rounded).collect())
 }
 
+/// What is known of differences between a model and its graph.
+fn explained(source: &Side, written: &Side) -> Option<String> {
+    let (Side::Model(_), Side::Graph(_, graph)) = (source, written) else { return None };
+    let near = graph.near_operations();
+    let told = near.iter().map(|(name, operands)| format!("where {operands} `{name}` of NNEF computes something else"));
+    let told = told.collect::<Vec<_>>().join(", ");
+    (!near.is_empty()).then(|| format!("{told}: --strict writes what the model computes"))
+}
+
 /// Evaluates what was written and its source on the same inputs, given and random, and compares their outputs.
 ///
 /// # Errors
@@ -423,7 +432,8 @@ pub(crate) fn verify(
         Ok(difference) => Ok(Verified::Equal(difference.items, difference.largest)),
         Err(message) => {
             let at = if let Side::Graph(backing, _) = source { backing.start() } else { Location::default() };
-            Err(refused(source.sources(), Diagnostic::new(Code::VerifyDifference, at, message)))
+            let difference = Diagnostic::new(Code::VerifyDifference, at, message).help_if(explained(source, written));
+            Err(refused(source.sources(), difference))
         }
     }
 }
