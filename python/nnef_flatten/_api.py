@@ -106,6 +106,8 @@ def flatten(
     share: bool = False,
     simplify: bool | str | Sequence[str] = False,
     simplify_except: str | Sequence[str] = (),
+    merge: bool | str | Sequence[str] = False,
+    keep_tensors: str | Sequence[str] = (),
     fold_growth: int | str | None = None,
     drop_bitcasts: bool = False,
     outputs: str | Sequence[str] = (),
@@ -151,6 +153,8 @@ def flatten(
     * `share`: Merge equal operations
     * `simplify`: Remove and join what changes no result, exactly, in a model of ONNX; fold and share are parts of it
     * `simplify_except`: Rules that simplify does not use
+    * `merge`: Merge normalizations, scales and sums into the weights of a model of ONNX, which changes rounding
+    * `keep_tensors`: Tensors of the flat model that simplify, fold, share and merge keep, with what computes them
     * `fold_growth`: The most bytes by which a constant that is computed may be larger than what it replaces [default:
       1KiB]
     * `drop_bitcasts`: Remove reshapes and transposes that move nothing in memory, and join chains of others

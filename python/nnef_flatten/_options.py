@@ -87,6 +87,8 @@ if TYPE_CHECKING:
         share: bool
         simplify: bool | str | Sequence[str]
         simplify_except: str | Sequence[str]
+        merge: bool | str | Sequence[str]
+        keep_tensors: str | Sequence[str]
         fold_growth: int | str | None
         drop_bitcasts: bool
         outputs: str | Sequence[str]
@@ -136,6 +138,8 @@ FLATTENING = (
     "share",
     "simplify",
     "simplify_except",
+    "merge",
+    "keep_tensors",
     "fold_growth",
     "drop_bitcasts",
     "outputs",

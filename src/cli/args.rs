@@ -24,7 +24,7 @@ pub(crate) use language::Language;
 pub(crate) use layout::{Layout, LayoutTo, Numbers};
 pub(crate) use notation::{From, To};
 pub(crate) use reporting::{Level, MessageFormat, Reporting, Warnings};
-pub(crate) use rule::Rule;
+pub(crate) use rule::{MergeRule, Rule};
 pub(crate) use size::size;
 pub(crate) use subcommands::*;
 
@@ -145,7 +145,7 @@ pub(crate) enum Command {
     /// Without --limits, texts have the limits of --limits untrusted.
     #[cfg(feature = "lsp")]
     Lsp(Arguments<Lsp>),
-    /// Explain a diagnostic code or a rule of --simplify, or list the codes of a rule.
+    /// Explain a diagnostic code or a rule of --simplify or --merge, or list the codes of a rule.
     Explain(Arguments<Explain>),
     /// Write a completion script for a shell.
     Completions(Arguments<Completions>),
@@ -206,6 +206,15 @@ pub(crate) struct Output {
     /// Rules that --simplify does not use.
     #[arg(long, value_name = "RULE,…", value_delimiter = ',', value_enum, hide_possible_values = true)]
     pub(crate) simplify_except: Vec<Rule>,
+    /// Merge normalizations, scales and sums into the weights of a model of ONNX, which changes rounding.
+    ///
+    /// --verify tells the largest difference. With names of rules only these are used; docs/simplify.md lists them.
+    #[arg(long, value_name = "RULE,…", num_args = 0.., require_equals = true, value_delimiter = ',', value_enum)]
+    #[arg(hide_possible_values = true)]
+    pub(crate) merge: Option<Vec<MergeRule>>,
+    /// Tensors of the flat model that --simplify, --fold, --share and --merge keep, with what computes them.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) keep_tensors: Vec<String>,
     /// The most bytes by which a constant that is computed may be larger than what it replaces [default: 1KiB].
     ///
     /// Operations with larger results stay in a model of ONNX. In a quantized model nothing may grow.
@@ -234,7 +243,10 @@ impl Output {
         let Output { fold, share, annotate, outline, drop_bitcasts, fold_growth, .. } = *self;
         let rules = |rules: &[Rule]| rules.iter().map(|rule| rule.0).collect::<Vec<RuleId>>();
         let used = self.simplify.as_ref().map(|used| UsedRules::of(&rules(used), &rules(&self.simplify_except)));
-        Passes { fold, share, simplify: used, annotate, outline, drop_bitcasts, fold_growth }
+        let merged =
+            |used: &Vec<MergeRule>| UsedRules::merging(&used.iter().map(|rule| rule.0).collect::<Vec<RuleId>>());
+        let merge = self.merge.as_ref().map(merged);
+        Passes { fold, share, simplify: used, merge, annotate, outline, drop_bitcasts, fold_growth }
     }
 
     /// Whether passes over the flat graph are requested.

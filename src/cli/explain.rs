@@ -54,14 +54,16 @@ pub(crate) fn body(code: Code) -> &'static str {
     section.map_or("", |(_, body)| body.trim())
 }
 
-/// What a rule of `--simplify` does.
+/// What a rule of `--simplify` or `--merge` does.
 fn describe(out: &mut dyn Write, rule: &SimplifyRule) -> std::io::Result<()> {
-    writeln!(out, "{} — a rule of --simplify\n", rule.name)?;
+    let option = if rule.merges { "--merge" } else { "--simplify" };
+    writeln!(out, "{} — a rule of {option}\n", rule.name)?;
     writeln!(out, "{}\nbecomes {}", rule.pattern, rule.left)?;
     if !rule.condition.is_empty() {
         writeln!(out, "if: {}", rule.condition)?;
     }
-    writeln!(out, "exact because: {}", rule.exact)
+    let what = if rule.merges { "rounded otherwise" } else { "exact because" };
+    writeln!(out, "{what}: {}", rule.exact)
 }
 
 fn list(out: &mut dyn Write, codes: &[Code]) -> std::io::Result<()> {

@@ -50,6 +50,7 @@ pub(super) fn flatten(mut input: NotationInput, asked: Flattening, reporter: &mu
     settings.counted = output.stats;
     settings.provenance = output.provenance;
     settings.passes = output.passes();
+    settings.kept.clone_from(&output.keep_tensors);
     settings.bound.extend(bound.iter().cloned());
     settings.constants = destination.to.summarizes;
     let mut request = Request { language: &language, settings: &settings, output, verification, destination };

@@ -159,6 +159,7 @@ impl Keywords {
         let migrated = write::Notation::named(to).is_some_and(|to| to.needs.migrated);
         settings.options.migrate = migrated && source.dialect().is_some();
         settings.passes = self.passes();
+        settings.kept.clone_from(&self.output.keep_tensors);
         settings.provenance = self.output.provenance;
         settings.bound.extend(self.bound.iter().cloned());
         Ok(Input::new(source, notation, settings))

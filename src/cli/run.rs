@@ -10,7 +10,6 @@ use crate::input::settings::Settings;
 use crate::input::source::{Evaluable, Flat};
 use crate::input::table::loops::Networks;
 use crate::sink::ByteSink;
-use crate::tensor::Tensor;
 use crate::tensor::json::{self, Style};
 
 use super::args::{self, Language};
@@ -61,9 +60,7 @@ fn graph(
     match values.run(&graph, &inputs, (quantizations, settings)) {
         Ok(evaluation) => {
             reporter.summary();
-            let outputs: Vec<(String, &Tensor)> =
-                evaluation.outputs.iter().map(|(name, tensor)| (name.clone(), &**tensor)).collect();
-            tensors::write(&outputs, written)?;
+            tensors::write(&evaluation.outputs, written)?;
             Ok(Status::Done)
         }
         Err(error) => {
@@ -93,7 +90,6 @@ fn model(
     let accepted = reporter.all(&sources, diagnostics).errors == 0;
     reporter.summary();
     let Some(outputs) = outputs.filter(|_| accepted) else { return Ok(Status::Refused) };
-    let outputs: Vec<(String, &Tensor)> = outputs.iter().map(|(name, tensor)| (name.clone(), &**tensor)).collect();
     tensors::write_exact(&outputs, written)?;
     Ok(Status::Done)
 }

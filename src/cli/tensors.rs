@@ -1,16 +1,19 @@
 //! Reading and writing files of tensors, and the data of a model's variables.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::diagnostics::{Code, Diagnostic, ReadLimit};
 use crate::eval::{Boundary, EvalError};
 use crate::graph::Graph;
+use crate::input::model_run::named_values;
 use crate::onnx::ModelInput;
 use crate::sink::{ByteSink, OutputLimit};
 use crate::source::json::parse;
 use crate::source::{Span, without_mark};
 use crate::tensor::json::Misfit;
+use crate::tensor::value::{NamedValues, RunValue, from_json, members, to_json};
 use crate::tensor::{Tensor, TensorError, json, npy, npz};
 
 use super::args::RunTo;
@@ -74,36 +77,37 @@ pub(crate) fn value(name: &str, text: &str, limits: &RunLimits) -> Result<Tensor
     npy::exact::read(&bytes).map_err(|error| refuse(format!("{}: {}", path.display(), error.0)))
 }
 
-/// Reads tensors for the inputs of a model of ONNX, as [`read`]. Arrays of NumPy keep the types of their items, JSON is
+/// Reads values for the inputs of a model of ONNX, as [`read`]. Arrays of NumPy keep the types of their items, JSON is
 /// read in the types of the inputs.
-pub(crate) fn read_model(path: &Path, inputs: &[ModelInput], limits: &RunLimits) -> Result<NamedTensors, Failure> {
+pub(crate) fn read_model(path: &Path, inputs: &[ModelInput], limits: &RunLimits) -> Result<NamedValues, Failure> {
     let (longest, most) = (limits.text(), limits.arrays());
     let (file, bytes) = io::read_bytes(path, of_tensors(longest, most))?;
     let refuse = |message: String| io::refused(file.clone(), "", Span::default(), Code::TensorFile, message);
     let unfit = |error: TensorError| refuse(error.0);
     if npz::is_npz(&bytes) {
-        return npz::read_exact(&bytes, most, &mut |_| Ok::<_, TensorError>(true)).map_err(unfit);
+        let arrays = npz::read_exact(&bytes, most, &mut |_| Ok::<_, TensorError>(true)).map_err(unfit)?;
+        return named_values(arrays, inputs).map_err(unfit);
     }
     if npy::is_npy(&bytes) {
         let wanted: Vec<&ModelInput> = inputs.iter().filter(|input| !input.has_default).collect();
         return match wanted[..] {
-            [input] => Ok(vec![(input.name.clone(), npy::exact::read(&bytes).map_err(unfit)?)]),
+            [input] => Ok(vec![(input.name.clone(), npy::exact::read(&bytes).map_err(unfit)?.into())]),
             _ => {
                 Err(refuse(format!("the file has one array, and the model {} inputs: use .npz or JSON", inputs.len())))
             }
         };
     }
-    let dtype = |name: &str| inputs.iter().find(|input| input.name == name).and_then(|input| input.dtype);
-    read_json(file, &bytes, longest, |text| json::read_typed(text, &dtype))
+    let form = |name: &str| inputs.iter().find(|input| input.name == name).and_then(|input| input.form.clone());
+    read_json(file, &bytes, longest, |text| from_json(text, &form))
 }
 
-/// Reads tensors from the text of a file.
-fn read_json(
+/// Reads values from the text of a file.
+fn read_json<T>(
     file: String,
     bytes: &[u8],
     longest: u64,
-    read: impl FnOnce(&str) -> Result<NamedTensors, Misfit>,
-) -> Result<NamedTensors, Failure> {
+    read: impl FnOnce(&str) -> Result<Vec<(String, T)>, Misfit>,
+) -> Result<Vec<(String, T)>, Failure> {
     if bytes.len() as u64 > longest {
         return Err(io::refuse(file, String::new(), |at| Diagnostic::too_large(at, longest)));
     }
@@ -146,33 +150,38 @@ pub(crate) fn fits_stdout(path: Option<&Path>, to: RunTo) -> Result<(), Failure>
 }
 
 /// Writes named tensors to a file, or to standard output: scalars in 32 bits, integers in 64.
-pub(crate) fn write(tensors: &[(String, &Tensor)], written: Written) -> Result<(), Failure> {
-    write_as(tensors, written, (json::Style::Graph, npy::write))
+pub(crate) fn write(tensors: &[(String, Arc<Tensor>)], written: Written) -> Result<(), Failure> {
+    let named = || tensors.iter().map(|(name, tensor)| (name.as_str(), &**tensor));
+    write_as(tensors, written, &|out| json::write(named(), json::Style::Graph, out), npy::write)
 }
 
-/// Writes named tensors to a file, or to standard output, in their types.
-pub(crate) fn write_exact(tensors: &[(String, &Tensor)], written: Written) -> Result<(), Failure> {
-    write_as(tensors, written, (json::Style::Exact, npy::exact::write))
+/// Writes the outputs of a model to a file, or to standard output, in their types.
+pub(crate) fn write_exact(values: &[(String, RunValue)], written: Written) -> Result<(), Failure> {
+    let arrays: Vec<_> = values.iter().flat_map(|(name, value)| members(name, value)).collect();
+    let named = || values.iter().map(|(name, value)| (name.as_str(), value));
+    write_as(&arrays, written, &|out| to_json(named(), out), npy::exact::write)
 }
 
+/// Writes arrays with a function for each, or JSON.
 fn write_as(
-    tensors: &[(String, &Tensor)],
+    arrays: &[(String, Arc<Tensor>)],
     (path, to, limit): Written,
-    (style, array): (json::Style, fn(&Tensor) -> Vec<u8>),
+    json: &dyn Fn(&mut dyn Write) -> std::io::Result<()>,
+    array: fn(&Tensor) -> Vec<u8>,
 ) -> Result<(), Failure> {
-    let named = || tensors.iter().map(|(name, tensor)| (name.as_str(), *tensor));
-    let bytes = match (to, tensors) {
+    let named = || arrays.iter().map(|(name, tensor)| (name.as_str(), &**tensor));
+    let bytes = match (to, arrays) {
         (RunTo::Json, _) => None,
         (RunTo::Npz, _) => Some(npz::write_as(named(), array).map_err(|error| Failure::Message(error.0))?),
         (RunTo::Npy, [(_, tensor)]) => Some(array(tensor)),
-        (RunTo::Npy, tensors) => {
-            let count = tensors.len();
-            return Err(Failure::Message(format!("an .npy file has one array, and the graph {count} outputs")));
+        (RunTo::Npy, arrays) => {
+            let count = arrays.len();
+            return Err(Failure::Message(format!("an .npy file has one array, and the outputs {count}")));
         }
     };
     let mut content = |out: &mut dyn ByteSink| match &bytes {
         Some(bytes) => out.write_all(bytes),
-        None => json::write(named(), style, out),
+        None => json(&mut *out),
     };
     match path {
         Some(path) => io::write_file(path, limit, &mut content),

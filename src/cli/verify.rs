@@ -9,13 +9,14 @@ use crate::files::temporary;
 use crate::input::source::{Backing, Source};
 use crate::input::verify::{Labels, ReadBack, Side, Verified, verify};
 use crate::model::{Model, ModelError, Staged};
+use crate::tensor::value::NamedValues;
 use serde_json::json;
 
 use super::layouts;
 use super::outcome::Failure;
 use super::report::Reporter;
 use super::request::{Request, path};
-use super::tensors::{self, NamedTensors};
+use super::tensors;
 
 /// A comparison that is asked for.
 pub(super) struct Comparison<'c> {
@@ -127,18 +128,19 @@ impl<'c> Comparison<'c> {
         if let Some(graph) = written.graph() {
             layouts::assign(graph, &output.layout)?;
         }
-        let read = |path: &Path| -> Result<NamedTensors, Failure> {
+        let read = |path: &Path| -> Result<NamedValues, Failure> {
             // A network has no graph: that of what was written has its inputs.
             let of = [&mut source, &mut written];
             for side in of {
                 if let Some(graph) = side.graph() {
-                    return tensors::read(path, graph, &language.limits);
+                    let read = tensors::read(path, graph, &language.limits)?;
+                    return Ok(read.into_iter().map(|(name, tensor)| (name, tensor.into())).collect());
                 }
                 if let Some(inputs) = side.model() {
                     return tensors::read_model(path, &inputs, &language.limits);
                 }
             }
-            Ok(NamedTensors::new())
+            Ok(NamedValues::new())
         };
         let given = verification.inputs.as_deref().map(read).transpose()?.unwrap_or_default();
         let given = (&given[..], verification.seed.unwrap_or(0));

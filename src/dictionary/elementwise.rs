@@ -143,14 +143,16 @@ rows! {
         .onnx_differs(|x| x[0] == f64::NEG_INFINITY, "`x` is -∞").sign(SignRule::Operands);
     /// Zeros keep their sign, and the negative infinity becomes a finite number, whose root is NaN.
     ROOT = Row::derived("root", "select(eq(@0,0.0),@0,sqrt(max(-1.0,@0)))").kernel(float!(sqrt)).in_onnx("Sqrt")
-        .formula(Real, "Sqrt(x)").items(ItemRule::Root).in_registries("sqrt").if_positive("sqrt").deviations(&[Deviation::SquareRoot])
+        .formula(Real, "Sqrt(x)").items(ItemRule::Root).in_registries("sqrt").deviations(&[Deviation::SquareRoot])
+        .near_if_negative("sqrt", |x| x[0] == f64::NEG_INFINITY || x[0] == 0.0, "`x` is -∞ or -0")
         .sign(SignRule::Operands);
     RSQR = Row::by_item("rsqr").kernel(double!(|x| x.powf(-2.0))).formula(Real, "Reciprocal(Mul(x, x))");
     RSQRT = Row::by_item("rsqrt").kernel(double!(|x| x.powf(-0.5))).formula(Real, "Reciprocal(Sqrt(x))")
         .onnx_differs(|x| x[0].is_sign_negative(), "`x` is -0 or -∞").sign(SignRule::Operands);
     /// Like [`ROOT`]; the result for a zero is the infinity of its sign.
     RECIPROCAL_ROOT = Row::derived("reciprocal_root", "select(eq(@0,0.0),rcp(@0),rsqrt(max(-1.0,@0)))")
-        .kernel(float!(|x| 1.0 / x.sqrt())).formula(Real, "Reciprocal(Sqrt(x))").in_registries("rsqrt").if_positive("rsqrt")
+        .kernel(float!(|x| 1.0 / x.sqrt())).formula(Real, "Reciprocal(Sqrt(x))").in_registries("rsqrt")
+        .near_if_negative("rsqrt", |x| x[0].is_sign_negative(), "`x` is -∞ or -0")
         .deviations(&[Deviation::SquareRoot])
         .sign(SignRule::Operands);
     EXPM1 = Row::derived("expm1", "mul(tanh(mul(@0,0.5)),add(exp(@0),1.0))").kernel(float!(exp_m1));
@@ -173,9 +175,11 @@ rows! {
         .onnx_differs(|x| x[0].is_nan(), "`x` is NaN").sign(SignRule::Larger);
     /// The second operand if it is NaN, which the smaller one of NNEF is only as the second.
     MINIMUM = Row::derived("minimum", "select(ne(@1,@1),@1,min(@1,@0))").kernel(Arithmetic(Arith::Min)).in_onnx("Min")
+        .near("min", |x| x[0].is_nan(), "`x` is NaN")
         .formula(Numbers, "Min(x, y)");
     /// Like [`MINIMUM`].
     MAXIMUM = Row::derived("maximum", "select(ne(@1,@1),@1,max(@1,@0))").kernel(Arithmetic(Arith::Max)).in_onnx("Max")
+        .near("max", |x| x[0].is_nan(), "`x` is NaN")
         .formula(Numbers, "Max(x, y)");
     /// The other operand if one is NaN.
     MIN_NUMBER = Row::derived("min_number", "select(ne(@1,@1),@0,min(@0,@1))").kernel(Arithmetic(MinNumber))
@@ -231,6 +235,9 @@ rows! {
     CLAMP = Row::by_item("clamp").formula(Real, "Max(Min(x, b), a)").elements(Widest).in_onnx("Clip")
         .in_torch("torch.clamp nn.Hardtanh F.hardtanh");
 
+    /// The bounds are in order, and numbers.
+    CLIP = Row::derived("clip", "min(@2,max(@1,@0))").near("clamp", |x| x[0].is_nan(), "`x` is NaN");
+
     // Comparisons and logic.
     LT = comparison("lt", Order::Less, "Less(x, y)").in_onnx("Less").in_torch("torch.lt");
     LE = comparison("le", Order::LessEqual, "LessOrEqual(x, y)").in_onnx("LessOrEqual").in_torch("torch.le");
@@ -277,7 +284,8 @@ rows! {
         .onnx_differs(|x| x[0].is_nan(), "`x` is NaN").items(ItemRule::NeverNegative).elements(Widest).in_torch("nn.ReLU F.relu torch.relu").sign(SignRule::Always);
     /// As the second operand, NaN stays.
     RECTIFY = activation(Row::derived("rectify", "max(0.0,@0)"))
-        .kernel(number!(|x| if x < 0.0 { 0.0 } else { x }, |x| if x < 0 { 0 } else { x })).in_onnx("Relu");
+        .kernel(number!(|x| if x < 0.0 { 0.0 } else { x }, |x| if x < 0 { 0 } else { x })).in_onnx("Relu")
+        .near("relu", |x| x[0].is_nan(), "`x` is NaN");
     SIGMOID = activation(real("sigmoid", float!(|x| 1.0 / (1.0 + (-x).exp())), "Sigmoid(x)", "Sigmoid"))
         .in_torch("nn.Sigmoid F.sigmoid torch.sigmoid").sign(SignRule::Always);
     SOFTPLUS = activation(real("softplus", double!(|x| (x.exp() + 1.0).ln()), "Softplus(x)", ""))

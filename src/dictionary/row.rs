@@ -24,8 +24,8 @@ pub(crate) struct Row {
     pub(crate) torch: Words,
     /// How NNEF computes it.
     pub(crate) nnef: InNnef,
-    /// The standard operation that computes it for operands that are never negative or -0.
-    pub(crate) if_positive: Option<&'static str>,
+    /// The standard operation that one would write for it, though it computes something else for some operands.
+    pub(crate) near: Option<NearOperation>,
     /// How ONNX computes it; none if its NNEF operations are translated one by one.
     pub(crate) to_onnx: Option<ToOnnx>,
     /// The operands for which ONNX computes something else, if there are any.
@@ -78,14 +78,24 @@ pub(crate) enum ToOnnx {
     Refused(&'static str),
 }
 
-/// Operands for which ONNX computes something else than NNEF, whose operators no notation would write otherwise.
+/// Operands for which an operation computes something else than the one that it is written for.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(test), expect(dead_code, reason = "the law and the test of the documentation read it"))]
 pub(crate) struct Differs {
     /// Whether these operands belong to them.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the laws read it"))]
     pub(crate) at: fn(&[f64]) -> bool,
-    /// Which they are, for the documentation.
+    /// Which they are, for the documentation and for messages.
     pub(crate) text: &'static str,
+}
+
+/// A standard operation that is written for a meaning unless exact forms are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NearOperation {
+    pub(crate) name: &'static str,
+    /// Whether it computes the same for operands that are never negative or -0.
+    pub(crate) same_if_positive: bool,
+    /// The operands for which it computes something else.
+    pub(crate) differs: Differs,
 }
 
 /// How the operands of a formula of ONNX are prepared.
@@ -369,7 +379,7 @@ impl Row {
             onnx: "",
             torch: "",
             nnef: InNnef::Missing,
-            if_positive: None,
+            near: None,
             to_onnx: None,
             onnx_differs: None,
             kernel: None,
@@ -450,9 +460,14 @@ impl Row {
         Row { nnef: InNnef::Operation(name), ..self }
     }
 
-    /// NNEF computes it by this standard operation if the operand is never negative or -0.
-    pub(super) const fn if_positive(self, name: &'static str) -> Row {
-        Row { if_positive: Some(name), ..self }
+    /// This standard operation is written for it, though it differs for some operands.
+    pub(super) const fn near(self, name: &'static str, at: fn(&[f64]) -> bool, text: &'static str) -> Row {
+        Row { near: Some(NearOperation { name, same_if_positive: false, differs: Differs { at, text } }), ..self }
+    }
+
+    /// [`Row::near`] for an operation that is the same for operands that are never negative or -0.
+    pub(super) const fn near_if_negative(self, name: &'static str, at: fn(&[f64]) -> bool, text: &'static str) -> Row {
+        Row { near: Some(NearOperation { name, same_if_positive: true, differs: Differs { at, text } }), ..self }
     }
 
     pub(super) const fn formula(self, operands: Operands, formula: &'static str) -> Row {
@@ -512,6 +527,11 @@ impl Row {
     /// Whether it is the smaller or the larger one of two numbers, for which their order does not matter.
     pub(crate) fn is_extreme(&self) -> bool {
         matches!(self.kernel, Some(Kernel::Arithmetic(Arith::Min | Arith::Max)))
+    }
+
+    /// The standard operation that computes it for operands that are never negative or -0.
+    pub(crate) fn if_positive(&self) -> Option<&'static str> {
+        self.near.filter(|near| near.same_if_positive).map(|near| near.name)
     }
 
     /// Whether it has a deviation.

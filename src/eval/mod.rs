@@ -63,9 +63,9 @@ pub use error::EvalError;
 pub use evaluator::{Evaluation, Evaluator, Variables};
 pub(crate) use kernels::advance;
 pub use quantized::Quantizations;
-pub(crate) use resize::{Taps, interpolate, taps};
+pub(crate) use resize::{Method, Taps, interpolate, taps};
 pub(crate) use suppression::Suppression;
 pub use verify::Difference;
-pub(crate) use verify::{Random, compare, tolerance};
+pub(crate) use verify::{LETTERS, Random, compare, tolerance};
 
 pub(crate) use crate::tensor::MAX_RANK;

@@ -12,6 +12,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
+/// Random texts.
+pub(crate) const LETTERS: [&str; 3] = ["a", "b", "c"];
+
 impl Random {
     /// The generator for an input. Each has its own one, so that it does not depend on the other inputs.
     pub(crate) fn of_input(seed: u64, input: usize) -> Self {
@@ -36,8 +39,8 @@ impl Random {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A tensor of random items: scalars from -1 to 1, logicals, or the integers 0 and 1, which are valid indices for
-    /// most tensors.
+    /// A tensor of random items: scalars from -1 to 1, logicals, letters, or the integers 0 and 1, which are valid indices
+    /// for most tensors.
     ///
     /// # Errors
     ///
@@ -52,6 +55,10 @@ impl Random {
             DType::Bool => Tensor::logicals(shape, (0..count).map(|_| self.next() & 1 == 1).collect()),
             DType::Float32 | DType::Float64 => {
                 Tensor::scalars(shape, (0..count).map(|_| 2.0 * self.unit() - 1.0).collect())
+            }
+            DType::Text => {
+                let letter = |_| LETTERS[(self.next() % LETTERS.len() as u64) as usize].into();
+                Tensor::with(shape, Data::Text((0..count).map(letter).collect()))
             }
             of if of.is_integer() => {
                 Tensor::with(shape, Data::from_wide(of, (0..count).map(|_| i128::from(self.next() & 1))))

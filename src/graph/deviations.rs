@@ -8,6 +8,8 @@
 //!
 //! Not followed are approximations: tract's `sigmoid` and `tanh` of NaN are numbers, and reductions skip NaN.
 
+use rustc_hash::FxHashSet;
+
 use super::{Graph, Kind};
 use crate::dictionary::{self, Deviation, Row, Vocabulary};
 
@@ -32,6 +34,16 @@ impl Graph {
             (false, _) => Vocabulary::Vendor,
         };
         dictionary::find(vocabulary, self.text_of(kind.name))
+    }
+
+    /// The operations of this graph that are written for others, with the operands for which they differ from these.
+    pub(crate) fn near_operations(&self) -> Vec<(&'static str, &'static str)> {
+        let mut found: Vec<_> = dictionary::all().filter_map(|row| row.near).collect();
+        found.sort_by_key(|near| near.name);
+        found.dedup_by_key(|near| near.name);
+        let names: FxHashSet<&str> = self.operations.iter().map(|operation| self.operation_name(operation)).collect();
+        found.retain(|near| names.contains(near.name));
+        found.into_iter().map(|near| (near.name, near.differs.text)).collect()
     }
 
     /// Whether operations of a kind have a deviation in this graph.

@@ -31,6 +31,16 @@ impl Graph {
         count + if keep_unused { 0 } else { self.write_extents() }
     }
 
+    /// Drops tensors, if nothing uses them, with what only computed these.
+    pub(crate) fn drop_unused(&mut self, tensors: &[TensorId]) {
+        if tensors.is_empty() {
+            return;
+        }
+        let mut droppable = vec![false; self.tensors.len()];
+        tensors.iter().for_each(|tensor| droppable[tensor.index()] = true);
+        prune::prune_except(self, &droppable);
+    }
+
     /// Replaces arguments, and drops what only computed the replaced tensors. Returns how many were replaced.
     fn replace(
         &mut self,

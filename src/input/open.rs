@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::json;
 
+use super::model_run::named_values;
 use super::opened::{NoteFile, Opened};
 use super::passes::{outlined, selected};
 use super::settings::Settings;
@@ -20,6 +21,7 @@ use crate::graph::Cut;
 use crate::graph::stats::Stats;
 use crate::onnx::UsedRules;
 use crate::tensor::Tensor;
+use crate::tensor::value::members;
 use crate::write::encode::{Encode, Made, Within};
 use crate::{Graph, Options, write};
 
@@ -285,6 +287,9 @@ impl Input {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// A value of a model of ONNX that is not a tensor has a tensor for each of its parts: the items of a sequence `y` are
+    /// `y[0]` and so on, or `y[]` if there is none, a map is `y.keys` and `y.values`, and an optional without a value `y.none`.
+    ///
     /// # Errors
     ///
     /// The input is refused, or its data cannot be read; a value is missing or does not fit.
@@ -297,13 +302,14 @@ impl Input {
                 return Ok((outputs, findings));
             }
             Evaluable::Model(mut model) => {
-                let outputs = model.evaluate(inputs, &settings);
+                let given = named_values(inputs.to_vec(), &model.inputs());
+                let given = given.map_err(|error| Refusal::Unfit(error.to_string()))?;
+                let outputs = model.evaluate(&given, &settings).ok_or(());
                 let findings = model.findings();
+                let Ok(outputs) = outputs else { return Err(refused(findings)) };
+                let arrays = outputs.iter().flat_map(|(name, value)| members(name, value));
                 let tensor = |(name, tensor)| (name, std::sync::Arc::unwrap_or_clone(tensor));
-                return match outputs {
-                    Some(outputs) => Ok((outputs.into_iter().map(tensor).collect(), findings)),
-                    None => Err(refused(findings)),
-                };
+                return Ok((arrays.map(tensor).collect(), findings));
             }
             Evaluable::Graph(flat) => *flat,
         };

@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) bound: Vec<(String, Tensor)>,
     /// The passes over the model itself, for inputs that are edited.
     pub(crate) passes: Passes,
+    /// The tensors that passes over a model of ONNX keep.
+    pub(crate) kept: Vec<String>,
 }
 
 /// Passes that options request.
@@ -44,6 +46,8 @@ pub(crate) struct Passes {
     pub(crate) share: bool,
     /// Removes and joins what changes no result of a model, by these rules.
     pub(crate) simplify: Option<UsedRules>,
+    /// Merges arithmetic with constants into the weights of a model, by these rules.
+    pub(crate) merge: Option<UsedRules>,
     /// The most bytes by which a constant that is computed for a model may be larger than what it replaces; none for the
     /// usual number.
     pub(crate) fold_growth: Option<u64>,
@@ -77,6 +81,7 @@ impl Settings {
             production: Production::default(),
             bound: Vec::new(),
             passes: Passes::default(),
+            kept: Vec::new(),
         }
     }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-use super::model_run::{ModelRun, NamedTensors, random_inputs};
+use super::model_run::{ModelRun, random_inputs};
 use super::opened::Opened;
 use super::passes::selected;
 use super::settings::{Passes, Settings};
@@ -21,10 +21,11 @@ use crate::diagnostics::{Code, Diagnostic, suggest};
 use crate::eval::{compare, tolerance};
 use crate::live::Held;
 use crate::loops::Network;
-use crate::onnx::{ModelInput, ModelOutputs};
+use crate::onnx::ModelInput;
 use crate::options::{Internal, Options};
 use crate::progress::{self, Phase};
 use crate::source::{Location, Sources};
+use crate::tensor::value::{NamedValues, RunValue, ValueForm, members};
 use crate::tensor::{DType, Tensor};
 use crate::{Dialect, Graph, Lower, write};
 
@@ -56,7 +57,7 @@ fn plain(settings: &Settings, dialect: Option<Dialect>) -> Settings {
     };
     let mut model = settings.model.clone();
     (model.graph, model.text) = (model.graph.max(options.max_text), model.text.max(options.max_text));
-    Settings { options, model, bound: Vec::new(), passes: Passes::default(), ..settings.clone() }
+    Settings { options, model, bound: Vec::new(), kept: Vec::new(), passes: Passes::default(), ..settings.clone() }
 }
 
 impl ReadBack<'_> {
@@ -136,6 +137,20 @@ pub(crate) enum Labels<'l> {
     Source(Option<&'l dyn Backing>),
 }
 
+/// Tensors by name.
+type NamedTensors = Vec<(String, Tensor)>;
+
+/// The tensors among values: all that inputs and outputs of graphs and networks are.
+fn tensors(values: &[(String, RunValue)]) -> NamedTensors {
+    let tensor = |(name, value): &(String, RunValue)| Some((name.clone(), (**value.tensor()?).clone()));
+    values.iter().filter_map(tensor).collect()
+}
+
+/// Tensors as values.
+fn values<T: Into<RunValue>>(tensors: impl IntoIterator<Item = (String, T)>) -> NamedValues {
+    tensors.into_iter().map(|(name, tensor)| (name, tensor.into())).collect()
+}
+
 /// The names of inputs, with their types if these are fixed.
 type Inputs = Vec<(String, Option<DType>)>;
 
@@ -188,7 +203,10 @@ impl Side {
         match self {
             Side::Graph(_, graph) => graph.inputs.iter().map(|input| (graph.tensor_name(*input), None)).collect(),
             Side::Network(networks) => networks.net.iter().flat_map(Network::typed_inputs).collect(),
-            Side::Model(run) => run.inputs().into_iter().map(|input| (input.name, input.dtype)).collect(),
+            Side::Model(run) => {
+                let dtype = |input: &ModelInput| input.form.as_ref().and_then(ValueForm::dtype);
+                run.inputs().into_iter().map(|input| (input.name.clone(), dtype(&input))).collect()
+            }
         }
     }
 
@@ -205,17 +223,17 @@ impl Side {
         }
     }
 
-    /// Given tensors, and random ones for the other inputs; none for networks, which do not make any.
+    /// Given values, and random ones for the other inputs; none for networks, which do not make any.
     fn random(
         &self,
-        (given, seed): (&[(String, Tensor)], u64),
+        (given, seed): (&[(String, RunValue)], u64),
         settings: &Settings,
-    ) -> Result<Option<NamedTensors>, Refusal> {
+    ) -> Result<Option<NamedValues>, Refusal> {
         let made = match self {
             Side::Network(_) => return Ok(None),
             Side::Graph(_, graph) => {
-                let made = graph.random_inputs_within(settings.evaluation, given, seed);
-                made.map_err(|error| Box::new(error.diagnostic(graph)))
+                let made = graph.random_inputs_within(settings.evaluation, &tensors(given), seed);
+                made.map(values).map_err(|error| Box::new(error.diagnostic(graph)))
             }
             Side::Model(run) => match &run.document {
                 Some(document) => random_inputs(document, (given, seed), settings),
@@ -226,17 +244,17 @@ impl Side {
     }
 
     /// The outputs on inputs.
-    fn outputs(&mut self, inputs: &[(String, Tensor)], run: &VerifyRun) -> Result<ModelOutputs, Refusal> {
+    fn outputs(&mut self, inputs: &[(String, RunValue)], run: &VerifyRun) -> Result<NamedValues, Refusal> {
         match self {
             Side::Graph(backing, graph) => {
                 let sources = backing.sources().clone();
                 evaluated(backing.values(graph, run.settings)?, &sources, graph, inputs, run)
             }
             Side::Network(networks) => {
-                let outputs = networks.outputs(inputs, run.settings);
+                let outputs = networks.outputs(&tensors(inputs), run.settings);
                 let outputs = outputs
                     .map_err(|found| Refusal::Found(Box::new(Findings::new(networks.sources.clone(), found))))?;
-                Ok(outputs.outputs.into_iter().map(|(name, tensor)| (name, tensor.into())).collect())
+                Ok(values(outputs.outputs))
             }
             Side::Model(model) => match model.evaluate(inputs, run.settings) {
                 Some(outputs) => Ok(outputs),
@@ -254,16 +272,16 @@ fn evaluated(
     mut values: Values,
     sources: &Sources,
     graph: &Graph,
-    inputs: &[(String, Tensor)],
+    inputs: &[(String, RunValue)],
     run: &VerifyRun,
-) -> Result<ModelOutputs, Refusal> {
+) -> Result<NamedValues, Refusal> {
     values.seed = Some(run.seed);
     let quantizations = std::mem::replace(&mut values.quantizations, Ok(Default::default()));
     let quantizations = if run.quantized { quantizations } else { Ok(Default::default()) };
     let failed = |found| Refusal::Found(Box::new(Findings::new(values.sources.clone(), found)));
     let (quantizations, _) = quantizations.map_err(failed)?;
-    match values.run(graph, inputs, (quantizations, run.settings)) {
-        Ok(evaluation) => Ok(evaluation.outputs),
+    match values.run(graph, &tensors(inputs), (quantizations, run.settings)) {
+        Ok(evaluation) => Ok(self::values(evaluation.outputs)),
         Err(error) => Err(refused(sources.clone(), error.diagnostic(graph))),
     }
 }
@@ -273,9 +291,9 @@ fn outputs_of_written(
     source: &mut Side,
     written: &mut Side,
     labels: Labels,
-    inputs: &[(String, Tensor)],
+    inputs: &[(String, RunValue)],
     run: &VerifyRun,
-) -> Result<ModelOutputs, Refusal> {
+) -> Result<NamedValues, Refusal> {
     let (Labels::Source(flat), Side::Graph(backing, graph)) = (labels, &mut *written) else {
         return written.outputs(inputs, run);
     };
@@ -324,32 +342,34 @@ impl Pairs {
     }
 
     /// A value of an input in the coarsest of the types that it has on both sides.
-    fn rounded(&self, name: &str, value: Tensor) -> Tensor {
+    fn rounded(&self, name: &str, value: RunValue) -> RunValue {
         let types = [self.source.get(name).copied(), self.to_written.get(name).map(|(_, of)| *of)];
-        types.into_iter().flatten().flatten().fold(value, |value, of| match of.is_float() && value.dtype().is_float() {
+        let rounded = |value: Tensor, of: DType| match of.is_float() && value.dtype().is_float() {
             true => value.clone().into_type(of).unwrap_or(value),
             false => value,
-        })
+        };
+        value.with_tensors(&|value| types.into_iter().flatten().flatten().fold(value, rounded))
     }
 
-    /// A tensor for each input that both have.
-    fn for_written(&self, inputs: &[(String, Tensor)]) -> NamedTensors {
-        let typed = |(name, value): &(String, Tensor)| {
+    /// A value for each input that both have.
+    fn for_written(&self, inputs: &[(String, RunValue)]) -> NamedValues {
+        let typed = |(name, value): &(String, RunValue)| {
             let (to, of) = self.to_written.get(name)?;
-            let exact = of.and_then(|of| value.clone().exactly(of).ok());
+            let exact = |of: DType| value.tensor().and_then(|value| (**value).clone().exactly(of).ok());
+            let exact = of.and_then(exact).map(RunValue::from);
             Some((to.clone(), exact.unwrap_or_else(|| value.clone())))
         };
         inputs.iter().filter_map(typed).collect()
     }
 }
 
-/// Tensors for the inputs of a source: given ones, and random ones.
+/// Values for the inputs of a source: given ones, and random ones.
 fn inputs(
     (source, written): (&Side, &Side),
     pairs: &Pairs,
-    given: (&[(String, Tensor)], u64),
+    given: (&[(String, RunValue)], u64),
     settings: &Settings,
-) -> Result<NamedTensors, Refusal> {
+) -> Result<NamedValues, Refusal> {
     let made = match source.random(given, settings)? {
         Some(made) => made,
         None => {
@@ -364,8 +384,17 @@ fn inputs(
             made.into_iter().filter_map(from).collect()
         }
     };
-    let rounded = |(name, value): (String, Tensor)| (name.clone(), pairs.rounded(&name, value));
+    let rounded = |(name, value): (String, RunValue)| (name.clone(), pairs.rounded(&name, value));
     Ok(made.into_iter().map(rounded).collect())
+}
+
+/// What is known of differences between a model and its graph.
+fn explained(source: &Side, written: &Side) -> Option<String> {
+    let (Side::Model(_), Side::Graph(_, graph)) = (source, written) else { return None };
+    let near = graph.near_operations();
+    let told = near.iter().map(|(name, operands)| format!("where {operands} `{name}` of NNEF computes something else"));
+    let told = told.collect::<Vec<_>>().join(", ");
+    (!near.is_empty()).then(|| format!("{told}: --strict writes what the model computes"))
 }
 
 /// Evaluates what was written and its source on the same inputs, given and random, and compares their outputs.
@@ -375,7 +404,7 @@ fn inputs(
 /// One of them cannot be evaluated, or they differ by more than rounding explains.
 pub(crate) fn verify(
     (source, mut written): (&mut Side, Side),
-    (given, seed): (&[(String, Tensor)], u64),
+    (given, seed): (&[(String, RunValue)], u64),
     labels: Labels,
     settings: &Settings,
 ) -> Result<Verified, Refusal> {
@@ -385,22 +414,28 @@ pub(crate) fn verify(
     let run = VerifyRun { seed, quantized: matches!(labels, Labels::Own), settings };
     let mut found = outputs_of_written(source, &mut written, labels, &pairs.for_written(&inputs), &run)?;
     drop(written);
-    let _held = Held::of(found.iter().map(|(_, tensor)| tensor.bytes()).sum());
+    let held = |(_, value): &(String, RunValue)| 8 * value.total_weight() as u64;
+    let _held = Held::of(found.iter().map(held).sum());
     // If the number of trips of a network depends on data, the graph has a further output that states whether the trip
     // limit sufficed. If it did not, the network may run forever.
     if let Some(count) = source.outputs_of_network().filter(|count| found.len() > *count) {
-        if let Some((name, _)) = found[count..].iter().find(|(_, done)| done.to_scalars().contains(&0.0)) {
+        if let Some((name, _)) =
+            found[count..].iter().find(|(_, done)| done.tensor().is_some_and(|done| done.to_scalars().contains(&0.0)))
+        {
             let why = format!("on these inputs the number of trips is not sufficient (`{name}` is false)");
             return Ok(Verified::Nothing(why));
         }
         found.truncate(count);
     }
     let wanted = source.outputs(&inputs, &run)?;
-    match compare(&wanted, &found, tolerance) {
+    let tensors =
+        |values: &NamedValues| values.iter().flat_map(|(name, value)| members(name, value)).collect::<Vec<_>>();
+    match compare(&tensors(&wanted), &tensors(&found), tolerance) {
         Ok(difference) => Ok(Verified::Equal(difference.items, difference.largest)),
         Err(message) => {
             let at = if let Side::Graph(backing, _) = source { backing.start() } else { Location::default() };
-            Err(refused(source.sources(), Diagnostic::new(Code::VerifyDifference, at, message)))
+            let difference = Diagnostic::new(Code::VerifyDifference, at, message).help_if(explained(source, written));
+            Err(refused(source.sources(), difference))
         }
     }
 }

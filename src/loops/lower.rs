@@ -167,7 +167,7 @@ impl<'a> Lower<'a, '_> {
     fn by_item(&mut self, row: &'static Row) -> Computed<Sym> {
         let logical = matches!(row.kernel, Some(Kernel::Logic(_) | Kernel::Not));
         self.only(if logical { Primitive::Logical } else { Primitive::Scalar })?;
-        match (row.nnef, row.if_positive, self.input(0)?) {
+        match (row.nnef, row.if_positive(), self.input(0)?) {
             (_, Some(name), Sym::Flat(flat)) if self.symbols.never_negative(flat) => {
                 let arguments = self.aligned()?;
                 self.give(name, arguments)

@@ -426,6 +426,32 @@ impl Document {
         Ok((found?, counts))
     }
 
+    /// Tells passes to keep values, with what computes them.
+    pub(crate) fn keep_values(&mut self, names: &[String]) {
+        if let ParsedText::Model(model) = &mut self.parsed {
+            model.kept = names.to_vec();
+        }
+    }
+
+    /// Checks that the values that passes were told to keep are there.
+    ///
+    /// # Errors
+    ///
+    /// A name is not that of a value of the graph.
+    pub(crate) fn check_kept(&self) -> Result<(), Diagnostics> {
+        let ParsedText::Model(model) = &self.parsed else { return Ok(()) };
+        if model.kept.is_empty() { Ok(()) } else { edit::has_kept(model, Self::nowhere(self.file)) }
+    }
+
+    /// Merges arithmetic with constants into weights by the rules that are used, which changes rounding. Returns how often
+    /// each rule was applied.
+    pub(crate) fn merge(&mut self, options: &Options, rules: edit::UsedRules) -> edit::RuleCounts {
+        let ParsedText::Model(model) = &mut self.parsed else { return edit::RuleCounts::default() };
+        let counts = edit::merge(model, rules, options);
+        self.held[0].set(edit::memory(model));
+        counts
+    }
+
     /// Translates a model to a flat graph of NNEF, with the data of its variables. The model is expanded and folded for
     /// that, since shapes and everything that is computed from them are constants in NNEF. Returns warnings with the
     /// graph.

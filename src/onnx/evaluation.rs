@@ -1,27 +1,23 @@
 //! Evaluates documents that are models.
 
-use std::sync::Arc;
-
 use super::check;
 use super::document::Document;
-use super::run::{RunFailure, RunValue, Runner, Stores, declared_inputs};
+use super::run::{RunFailure, Runner, Stores, declared_inputs};
 use super::text::ParsedText;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::{Budget, Limits};
-use crate::tensor::{DType, Tensor};
+use crate::tensor::value::{NamedValues, RunValue, ValueForm};
 
-/// An input of a model: its name, the type of its elements if that is declared, and its shape with symbols as 1.
+/// An input of a model: its name, and the shape of the tensors in it with symbols as 1.
 pub(crate) struct ModelInput {
     pub(crate) name: String,
-    pub(crate) dtype: Option<DType>,
+    /// What its value is, if that is declared.
+    pub(crate) form: Option<ValueForm>,
     pub(crate) shape: Option<Vec<usize>>,
     /// Whether it needs no value.
     pub(crate) has_default: bool,
 }
-
-/// Outputs by name.
-pub(crate) type ModelOutputs = Vec<(String, Arc<Tensor>)>;
 
 impl Document {
     /// The inputs of a model.
@@ -29,8 +25,8 @@ impl Document {
         let ParsedText::Model(model) = &self.parsed else { return Vec::new() };
         let input = |of: super::run::DeclaredInput| ModelInput {
             name: of.name.to_owned(),
-            dtype: of.dtype,
             shape: of.shape(),
+            form: of.form,
             has_default: of.has_default,
         };
         declared_inputs(model).into_iter().map(input).collect()
@@ -58,36 +54,42 @@ impl Document {
         sizes.fold(own, u64::saturating_add)
     }
 
-    /// Evaluates a model on tensors by the names of its inputs.
+    /// Evaluates a model on values by the names of its inputs.
     ///
     /// # Errors
     ///
     /// An input is missing or does not fit, an operator is not defined for its operands, or a limit is exceeded.
     pub(crate) fn run(
         &self,
-        inputs: &[(String, Tensor)],
+        inputs: &[(String, RunValue)],
         (limits, options): (Limits, &Options),
-    ) -> Result<ModelOutputs, Box<Diagnostic>> {
+    ) -> Result<NamedValues, Box<Diagnostic>> {
         let ParsedText::Model(model) = &self.parsed else {
             let message = "a part of a model has no inputs and outputs to evaluate";
             return Err(self.failed(RunFailure::new(Code::NotEvaluated, message)));
         };
         let (stores, budget) = (Stores::new(self.folder.as_deref()), Budget::new(limits));
         let runner = Runner { stores: &stores, budget: &budget, options };
-        let outputs = runner.run(model, inputs).map_err(|failure| self.failed(failure))?;
-        let tensor = |(name, value)| match value {
-            RunValue::Tensor(tensor) => Ok((name, tensor)),
-            other => {
-                let message = format!("the output `{name}` is {}, which files of tensors do not have", other.kind());
-                Err(self.failed(RunFailure::new(Code::NotEvaluated, message)))
-            }
-        };
-        outputs.into_iter().map(tensor).collect()
+        runner.run(model, inputs).map_err(|failure| self.failed(failure))
     }
 
     fn failed(&self, failure: RunFailure) -> Box<Diagnostic> {
         let RunFailure { error, at } = failure;
         let place = at.unwrap_or(0);
         Box::new(self.places.diagnostic(error.code, (self.file, place), error.message))
+    }
+}
+
+#[cfg(test)]
+impl Document {
+    /// Evaluates a model. Returns the tensors that its outputs are made of.
+    pub(crate) fn run_tensors<T: Clone + Into<RunValue>>(
+        &self,
+        inputs: &[(String, T)],
+        within: (Limits, &Options),
+    ) -> Result<Vec<(String, std::sync::Arc<crate::tensor::Tensor>)>, Box<Diagnostic>> {
+        let inputs: NamedValues = inputs.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
+        let outputs = self.run(&inputs, within)?;
+        Ok(outputs.iter().flat_map(|(name, value)| crate::tensor::value::members(name, value)).collect())
     }
 }

@@ -39,5 +39,5 @@ pub(crate) use edit::{RULES, RuleId, SimplifyRule};
 #[cfg(feature = "input")]
 pub(crate) use edit::{RuleCounts, UsedRules};
 #[cfg(feature = "eval")]
-pub(crate) use evaluation::{ModelInput, ModelOutputs};
+pub(crate) use evaluation::ModelInput;
 pub(crate) use view::{ConstantReader, ModelConstants, ViewTypes};

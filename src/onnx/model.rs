@@ -80,6 +80,8 @@ pub(crate) struct ModelProto {
     pub(crate) calls: Vec<ExpandedCall>,
     /// Whether graphs in it are marked by [`GraphProto::cannot_run`].
     pub(crate) contradicts: bool,
+    /// The names of values that passes keep, with what computes them.
+    pub(crate) kept: Vec<String>,
 }
 
 /// An expanded function call.

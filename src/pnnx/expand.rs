@@ -42,6 +42,8 @@ pub(crate) struct ExpansionContext<'a> {
     pub(crate) name: NameId,
     /// Whether equal operations are shared.
     pub(crate) share: bool,
+    /// Whether an operation is written by its formula where the one of NNEF differs for some operands.
+    pub(crate) strict: bool,
     /// The maximum number of operations of the graph.
     pub(crate) max_ops: u64,
 }
@@ -234,6 +236,9 @@ impl Expander<'_> {
         {
             return self.emit(nnef, operands, shape, place, name);
         }
+        if let Some(near) = self.near(op, operands, place) {
+            return self.emit(near, operands, shape, place, name);
+        }
         if let (Some(exact), true) = (op.row().exact(), self.builder.is_exact()) {
             return self.emit(exact, operands, shape, place, name);
         }
@@ -253,6 +258,15 @@ impl Expander<'_> {
             },
             Counterpart::CompileTime | Counterpart::Missing => ExpandedItem::Refused,
         }
+    }
+
+    /// The operation that one would write for an operation of the text, which differs where its row says.
+    fn near(&self, op: Op, operands: &[ExpandedItem], place: OperationPlace) -> Option<&'static str> {
+        let row = op.row().row?;
+        // The smaller or larger one of a tensor and a number is exact as one operation.
+        let is_short = row.is_extreme() && operands.iter().any(|operand| matches!(operand, ExpandedItem::Literal(_)));
+        let near = row.near.filter(|_| !self.context.strict && name_is_outer(place, op) && !is_short)?;
+        Some(near.name)
     }
 
     /// The element type of an operand.
@@ -387,7 +401,7 @@ fn is_extreme(op: Op) -> bool {
 
 /// The operation of NNEF that an operation is for all numbers that are not negative or -0.
 fn root(op: Op) -> Option<&'static str> {
-    op.row().row.and_then(|row| row.if_positive)
+    op.row().row.and_then(|row| row.if_positive())
 }
 
 /// Whether an operation is in the text itself, not in a template.

@@ -26,6 +26,8 @@ pub(crate) struct ConversionOptions {
     pub(crate) shapes: Vec<Vec<i64>>,
     /// Whether equal operations are shared.
     pub(crate) share: bool,
+    /// Whether formulas are written where operations of NNEF differ for some operands.
+    pub(crate) strict: bool,
     /// The maximum number of operations.
     pub(crate) max_ops: u64,
     /// Whether operations that NNEF only approximates are kept by their meaning.
@@ -50,8 +52,8 @@ impl Graph {
         let Some(operands) = inputs(&mut builder, expression, file, form, &mut found) else { return Err(found) };
         let name = builder.name("y");
         let shaped = form.shapes.len();
-        let (share, max_ops) = (form.share, form.max_ops);
-        let context = ExpansionContext { file, at: None, operands: &operands, shaped, name, share, max_ops };
+        let ConversionOptions { share, strict, max_ops, .. } = *form;
+        let context = ExpansionContext { file, at: None, operands: &operands, shaped, name, share, strict, max_ops };
         let item = expand(&mut builder, expression, context, &mut found);
         let span = expression.root().map_or(Span::default(), |root| root.span);
         match &item {

@@ -30,7 +30,8 @@ impl Graph {
         too_large(text, options)?;
         let reading = Reading { strict: options.strict, compat: !options.strict, ..Reading::default() };
         let (parsed, _) = parse(text, (FileId::default(), 0), reading)?;
-        let form = ConversionOptions { max_ops: options.max_ops, ..ConversionOptions::default() };
+        let (strict, max_ops) = (options.strict, options.max_ops);
+        let form = ConversionOptions { strict, max_ops, ..ConversionOptions::default() };
         Graph::of_expression(&parsed.expression, FileId::default(), &form)
     }
 

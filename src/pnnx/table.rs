@@ -272,7 +272,10 @@ mod tests {
             };
             let nnef = match row.nnef {
                 Counterpart::Same(name) => format!("`{name}`"),
-                Counterpart::Template(_) => "formula".to_owned(),
+                Counterpart::Template(_) => match row.row.and_then(|row| row.near) {
+                    Some(near) => format!("`{}`", near.name),
+                    None => "formula".to_owned(),
+                },
                 Counterpart::Logical(_) => "of truth values".to_owned(),
                 Counterpart::CompileTime => "while expanding".to_owned(),
                 Counterpart::Missing => "none".to_owned(),
@@ -280,7 +283,9 @@ mod tests {
             let wanted = format!("| `{}` | {operands} | {nnef} |", row.name);
             assert!(page.contains(&wanted), "docs/pnnx.md lacks {wanted}");
             if let Counterpart::Template(text) = row.nnef {
-                let wanted = format!("| `{}` | `{text}` |", row.name);
+                let near = row.row.and_then(|row| row.near);
+                let near = near.map_or(String::new(), |near| format!("`{}`; {}", near.name, near.differs.text));
+                let wanted = format!("| `{}` | `{text}` | {near} |", row.name);
                 assert!(page.contains(&wanted), "docs/pnnx.md lacks {wanted}");
             }
         }

@@ -19,28 +19,34 @@ pub(crate) type Misfit = (Span, String);
 ///
 /// The text is not a JSON object, or a value is not a nested array whose parts have equal lengths.
 pub(crate) fn read(text: &str) -> Result<Vec<(String, Tensor)>, Misfit> {
-    read_typed(text, &|_| None)
+    named(text, |_, json| tensor(json))
 }
 
-/// Reads an object that maps names to nested arrays in the types of a function, or in those of [`tensor`].
+/// Reads an object that maps names to what a function reads.
 ///
 /// # Errors
 ///
-/// Those of [`read`], or a value that the type does not have.
-pub(crate) fn read_typed(text: &str, dtype: &dyn Fn(&str) -> Option<DType>) -> Result<Vec<(String, Tensor)>, Misfit> {
+/// The text is not a JSON object, or those of the function.
+pub(super) fn named<T>(text: &str, one: impl Fn(&str, &Json) -> Result<T, Misfit>) -> Result<Vec<(String, T)>, Misfit> {
     let json = parse(text).map_err(|error| (error.at, format!("not JSON: {}", error.message)))?;
     let Some(members) = json.as_object() else {
         return Err((json.at, "the text is not a JSON object of names and arrays".to_owned()));
     };
     let one = |member: &crate::source::json::Member| {
-        let read = match dtype(&member.key) {
-            Some(dtype) => exact::typed(text, &member.value, dtype),
-            None => tensor(&member.value),
-        };
-        let tensor = read.map_err(|(at, message)| (at, format!("`{}`: {message}", member.key)))?;
-        Ok((member.key.clone(), tensor))
+        let read = one(&member.key, &member.value);
+        let value = read.map_err(|(at, message)| (at, format!("`{}`: {message}", member.key)))?;
+        Ok((member.key.clone(), value))
     };
     members.iter().map(one).collect()
+}
+
+/// Reads a tensor in a type, or in those of [`tensor`]; `whole` is the whole text.
+///
+/// # Errors
+///
+/// Those of [`tensor`], or an item that the type does not have.
+pub(super) fn tensor_of(whole: &str, json: &Json, dtype: Option<DType>) -> Result<Tensor, Misfit> {
+    dtype.map_or_else(|| tensor(json), |dtype| exact::typed(whole, json, dtype))
 }
 
 /// Reads a nested array, or an object with `data`.
@@ -209,24 +215,43 @@ pub(crate) fn write<'a>(
     style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    outputs(tensors, out, |tensor, out| match (style, tensor.data()) {
+        (Style::Graph, Data::Float64(items)) => {
+            let data = Data::Float32(items.iter().map(|&item| item as f32).collect());
+            object(&Tensor { shape: tensor.shape.clone(), data }, style, out)
+        }
+        _ => object(tensor, style, out),
+    })
+}
+
+/// Writes `{"outputs": {name: …}}`, each value by a function.
+///
+/// # Errors
+///
+/// Writing failed.
+pub(super) fn outputs<'a, T>(
+    values: impl IntoIterator<Item = (&'a str, T)>,
+    out: &mut dyn Write,
+    one: impl Fn(T, &mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     out.write_all(b"{\"outputs\": {")?;
-    for (i, (name, tensor)) in tensors.into_iter().enumerate() {
+    for (i, (name, value)) in values.into_iter().enumerate() {
         let comma = if i > 0 { ", " } else { "" };
-        let rounded;
-        let tensor = match (style, tensor.data()) {
-            (Style::Graph, Data::Float64(items)) => {
-                let data = Data::Float32(items.iter().map(|&item| item as f32).collect());
-                rounded = Tensor { shape: tensor.shape.clone(), data };
-                &rounded
-            }
-            _ => tensor,
-        };
-        let name = serde_json::Value::from(name);
-        write!(out, "{comma}{name}: {{\"dtype\": \"{}\", \"shape\": {:?}, \"data\": ", tensor.dtype(), tensor.shape())?;
-        nested(out, tensor, style, 0, 0)?;
-        out.write_all(b"}")?;
+        write!(out, "{comma}{}: ", serde_json::Value::from(name))?;
+        one(value, out)?;
     }
     out.write_all(b"}}\n")
+}
+
+/// Writes a tensor with its type and its shape.
+///
+/// # Errors
+///
+/// Writing failed.
+pub(super) fn object(tensor: &Tensor, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "{{\"dtype\": \"{}\", \"shape\": {:?}, \"data\": ", tensor.dtype(), tensor.shape())?;
+    nested(out, tensor, style, 0, 0)?;
+    out.write_all(b"}")
 }
 
 /// Writes one tensor as nested arrays.

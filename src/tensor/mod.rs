@@ -27,6 +27,8 @@ pub(crate) mod npy;
 pub(crate) mod npz;
 pub(crate) mod shape;
 pub(crate) mod usage;
+#[cfg(feature = "eval")]
+pub(crate) mod value;
 
 #[cfg(feature = "eval")]
 pub(crate) use arrange::{spread, strides};

@@ -3,7 +3,8 @@
 
 The models are those of `onnx_peers.py`. Nodes are counted in all graphs and functions. A result is right if onnxruntime computes
 with it what it computes with the source. Each program runs in a process of its own, whose peak of memory is told; time is that
-of the whole process, with the start of Python where the program is written in it.
+of processors in the whole process, with the start of Python where the program is written in it, so that it is the same on a machine
+that does something else, too.
 
 With -o the table is written into a page that has the line `<!-- programs -->`, after it. Fails if a result of nnef-flatten is not right.
 Needs numpy, onnx and onnxruntime; programs that are not installed are left out.
@@ -19,7 +20,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 import onnx
 import onnxruntime
@@ -53,12 +53,11 @@ def nodes(path):
 
 
 def measured(words):
-    """The seconds and the peak of memory in MB of a command; none if it fails."""
-    begin = time.perf_counter()
+    """The seconds of processors and the peak of memory in MB of a command; none if it fails."""
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    return (time.perf_counter() - begin, usage.ru_maxrss / 1024) if process.returncode == 0 else None
+    return (usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024) if process.returncode == 0 else None
 
 
 def judged(target, inputs, wanted):
@@ -104,7 +103,7 @@ def row(name, listed, calls, sums, verbose):
 def table(title, sums, count, source):
     wrong = ["fails", "functions left", "other numbers, or not loaded"]
     lines = [
-        f"| {count} {title}, {source} nodes | right | with the fewest nodes | {' | '.join(wrong)} | seconds | MB |",
+        f"| {count} {title}, {source} nodes | right | with the fewest nodes | {' | '.join(wrong)} | seconds of processors | MB |",
         "|---" * (6 + len(wrong) - 1) + "|",
     ]
     for program, of in sums.items():

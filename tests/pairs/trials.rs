@@ -162,6 +162,8 @@ pub const TRIALS: &[Trial] = &[
     trial(FLATTEN, "--share", "").with("-q").on(LOWERED),
     trial(FLATTEN, "--simplify", ""),
     trial(FLATTEN, "--simplify-except", "share").with("--simplify"),
+    trial(FLATTEN, "--merge", ""),
+    trial(FLATTEN, "--keep-tensors", "a").with("--simplify"),
     trial(FLATTEN, "--fold-growth", "1MB").with("--fold").on(KNOWN),
     trial(FLATTEN, "--drop-bitcasts", "").with("-q").only(&["nnef", "loops", "onnx", "onnxtxt"]),
     trial(FLATTEN, "--drop-bitcasts", "").only(&["nnef-draft"]),

@@ -163,7 +163,7 @@ pub(crate) struct Lsp {
 /// The arguments of `explain`.
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
-    /// A code such as E0401, a rule such as A1, or one of --simplify such as casts.
+    /// A code such as E0401, a rule such as A1, or one of --simplify or --merge such as casts.
     pub(crate) code: String,
 }
 

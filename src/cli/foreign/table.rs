@@ -14,7 +14,7 @@ pub(super) struct Foreign {
 
 const FLATTENING: &str = "flattening has no subcommand: nnef-flatten INPUT -o OUTPUT";
 const CONVERTING: &str = "nnef-flatten INPUT -o OUTPUT; the extension of OUTPUT, or --to, is the notation";
-const SMALLER: &str = "nnef-flatten --simplify INPUT -o OUTPUT; only what is exact is done, nothing is fused";
+const SMALLER: &str = "nnef-flatten --simplify INPUT -o OUTPUT; only what is exact is done; --merge fuses, too";
 const PART: &str = "nnef-flatten --inputs-at NAME,… --outputs NAME,… INPUT -o OUTPUT";
 const COUNTED: &str = "nnef-flatten --stats INPUT -o OUTPUT";
 const SHOWN: &str = "nnef-flatten --lower none INPUT; for a binary model also --to onnxtxt";
@@ -30,7 +30,7 @@ const FOLDED: &str = "--simplify --simplify-except fold; without --simplify, con
 const SMALL: &str = "--fold-growth SIZE: larger results are not computed by --fold and --simplify";
 const ASKED: &str =
     "each pass runs only if it is asked for: --simplify, of which --simplify-except RULE,… leaves rules out";
-const UNFUSED: &str = "nothing is fused; --simplify does what is exact";
+const UNFUSED: &str = "nothing is fused without --merge; --simplify does what is exact";
 const TYPED: &str = "--annotate writes the inferred types and shapes";
 const UNTYPED: &str = "shapes are written with --annotate only";
 const INLINED: &str =

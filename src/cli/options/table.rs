@@ -135,6 +135,12 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("share", PASSES, MODEL_PASS),
     row("simplify", PASSES, SIMPLIFIED),
     row("simplify-except", PASSES, &[of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF).with(&["simplify"])]),
+    row("merge", PASSES, SIMPLIFIED),
+    row(
+        "keep-tensors",
+        PASSES,
+        &[of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF).with(&["fold", "merge", "share", "simplify"])],
+    ),
     row("fold-growth", PASSES, &[of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF).with(&["fold", "simplify"])]),
     row("drop-bitcasts", PASSES, PASS),
     row(

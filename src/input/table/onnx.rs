@@ -132,6 +132,7 @@ impl ParsedModel {
         });
         self.document = self.document.take().and_then(|mut document| {
             let limits = limits(&document, settings);
+            document.keep_values(&settings.kept);
             let mut flattened = || {
                 let warnings = match (settings.passes.simplify, settings.passes.fold) {
                     (Some(rules), fold) => {
@@ -143,9 +144,14 @@ impl ParsedModel {
                     (None, true) => document.fold(options, limits)?,
                     (None, false) => document.flatten_within(options, limits)?,
                 };
+                if let Some(rules) = settings.passes.merge {
+                    let applied = document.merge(options, rules);
+                    simplified.get_or_insert_default().add(&applied);
+                }
                 if settings.passes.share {
                     document.share();
                 }
+                document.check_kept()?;
                 if settings.passes.annotate {
                     document.annotate(options);
                 }

@@ -7,7 +7,7 @@ use super::references::References;
 use super::unused;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::graph::cut::{Ends, not_needed};
+use crate::graph::cut::{Cut, Ends, not_needed};
 use crate::graph::names::{NameId, Spellings};
 use crate::onnx::infer::{GraphTypes, infer};
 use crate::onnx::inline::{each_graph, each_node};
@@ -64,6 +64,23 @@ pub(in crate::onnx) fn cut(model: &mut ModelProto, at: Location, options: &Optio
     rename_results(names, graph, &new);
     unused::retain_values(graph, &used.union(&references).copied().collect());
     Ok(())
+}
+
+/// Checks that a model has the values that passes were told to keep.
+///
+/// # Errors
+///
+/// A name is not that of a value of the graph.
+pub(in crate::onnx) fn has_kept(model: &ModelProto, at: Location) -> Result<(), Diagnostics> {
+    let ModelProto { graph: Some(graph), names, kept, .. } = model else { return Ok(()) };
+    let mut outputs = kept.clone();
+    outputs.sort();
+    outputs.dedup();
+    let each = |f: &mut dyn FnMut(&str, NameId)| {
+        let mut spellings = Spellings::new(&names.values, &names.texts);
+        each_value(graph, &mut |value| f(spellings.spell(value), value));
+    };
+    Cut { outputs, inputs: Vec::new() }.ends(at, each, |name| inside(names, graph, name)).map(drop)
 }
 
 /// Calls a function with each value of a graph, without those of graphs in its nodes.

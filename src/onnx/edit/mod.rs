@@ -21,12 +21,12 @@ mod unused;
 
 pub(super) use annotate::annotate;
 pub(super) use contradictions::{declare, declared, misfits};
-pub(super) use cut::cut;
+pub(super) use cut::{cut, has_kept};
 pub(super) use format::raise;
 pub(super) use given::{bind, set_shapes};
 pub(super) use mapped::declare_items;
 pub(super) use outline::outline;
 pub(crate) use pure::is_function;
-pub(super) use rounds::{fold, memory, simplify, unroll};
+pub(super) use rounds::{fold, memory, merge, simplify, unroll};
 pub(super) use share::share;
 pub(crate) use simplify::{RULES, RuleCounts, RuleId, SimplifyRule, UsedRules};

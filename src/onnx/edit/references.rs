@@ -1,5 +1,5 @@
 //! Names of values outside nodes: tensors that tell how another one was quantized, and what training initializes and
-//! updates. Passes keep these values, under their names.
+//! updates, and what options keep. Passes keep these values, under their names.
 
 use bytes::Bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -31,6 +31,7 @@ impl References {
         for training in encoded(&model.rest, model_fields::TRAINING) {
             texts.training(&training);
         }
+        texts.found.extend(model.kept.iter().map(|name| (Bytes::copy_from_slice(name.as_bytes()), Referred::Used)));
         let (names, mut found) = (&model.names, References::default());
         let mut copies: FxHashMap<&str, Vec<Referred>> = FxHashMap::default();
         for (text, referred) in &texts.found {

@@ -107,6 +107,21 @@ fn decided(
     Ok((found, budget.into_held(), counts))
 }
 
+/// Merges arithmetic into weights until nothing changes. Returns how often each rule was applied.
+pub(crate) fn merge(model: &mut ModelProto, rules: UsedRules, options: &Options) -> RuleCounts {
+    let mut counts = RuleCounts::default();
+    for _ in 0..PASSES {
+        let nodes = Held::of(memory(model));
+        let round = super::simplify::merge(model, rules, options);
+        drop(nodes);
+        if round.total() == 0 {
+            break;
+        }
+        counts.add(&round);
+    }
+    counts
+}
+
 /// Simplifies a model, and computes what is known then, until nothing changes. Returns how often each rule was applied.
 fn simplified(
     model: &mut ModelProto,

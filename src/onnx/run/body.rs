@@ -5,12 +5,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::holdings::Holdings;
 use super::sparse;
 use super::stored::{Stores, tensor_of};
-use super::value::RunValue;
 use crate::eval::EvalError;
 use crate::graph::names::NameId;
 use crate::onnx::inline::each_graph;
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, NodeProto};
 use crate::room::with_stack;
+use crate::tensor::value::RunValue;
 
 /// Constants by their names.
 pub(super) type Constants = FxHashMap<NameId, RunValue>;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::attributes::NodeAttributes;
 use super::kernels::elementwise;
 use super::stored::{Stores, tensor_of};
-use super::value::RunValue;
 use crate::dictionary::{Arith, Kernel};
 use crate::eval::{Budget, EvalError};
 use crate::extents;
 use crate::graph::names::NameId;
 use crate::onnx::model::GraphProto;
+use crate::tensor::value::RunValue;
 use crate::tensor::{DType, Data, Tensor, TensorError};
 
 /// The results of a node, one for each output that the operator has; a node may use fewer.

@@ -9,11 +9,11 @@ use super::failure::RunFailure;
 use super::flex::flex_attention;
 use super::interpreter::{Interpreter, RunFrame};
 use super::scope::RunScope;
-use super::value::{RunValue, SLOT, TENSOR};
 use crate::diagnostics::Code;
 use crate::eval::EvalError;
 use crate::graph::names::NameId;
 use crate::onnx::model::{Extent, GraphProto, TypeForm, ValueInfo};
+use crate::tensor::value::{RunValue, SLOT, TENSOR};
 use crate::tensor::{Data, Tensor};
 
 /// Where a node with graphs is.

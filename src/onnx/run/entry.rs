@@ -6,15 +6,15 @@ use super::element::dtype_of;
 use super::failure::RunFailure;
 use super::interpreter::Interpreter;
 use super::stored::Stores;
-use super::value::RunValue;
 use crate::Options;
 use crate::diagnostics::{Code, suggest};
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
-use crate::onnx::model::{Extent, GraphProto, ModelNames, ModelProto, TypeForm, ValueInfo};
+use crate::onnx::model::{Extent, GraphProto, ModelNames, ModelProto, TensorType, TypeForm, TypeProto, ValueInfo};
 use crate::parts::KERNELS;
 use crate::source::names::Name;
-use crate::tensor::{DType, Tensor};
+use crate::tensor::value::RunValue;
+use crate::tensor::value::ValueForm;
 
 /// What runs a model: its limits, and where its external data are.
 pub(crate) struct Runner<'r> {
@@ -26,9 +26,10 @@ pub(crate) struct Runner<'r> {
 /// An input of a model, as it is declared.
 pub(crate) struct DeclaredInput<'m> {
     pub(crate) name: &'m str,
-    pub(crate) dtype: Option<DType>,
+    /// What its value is, if that is declared.
+    pub(crate) form: Option<ValueForm>,
     id: NameId,
-    /// The extents, if the rank is declared.
+    /// The extents of a tensor, or of the tensors that it is made of, if the rank is declared.
     extents: Option<Vec<Extent>>,
     /// Whether an initializer is its value if none is given.
     pub(crate) has_default: bool,
@@ -43,14 +44,36 @@ pub(crate) fn declared_inputs(model: &ModelProto) -> Vec<DeclaredInput<'_>> {
 fn declared<'m>(names: &'m ModelNames, graph: &GraphProto, input: &ValueInfo) -> Option<DeclaredInput<'m>> {
     let id = input.name?;
     let has_default = graph.initializers.iter().any(|tensor| tensor.name == Some(id));
-    let tensor = match input.ty.as_ref().map(|ty| &ty.form) {
-        Some(TypeForm::Tensor(tensor)) => Some(tensor),
-        _ => None,
-    };
-    let extents = tensor.and_then(|tensor| tensor.shape.as_ref());
+    let ty = input.ty.as_ref().map(|ty| &ty.form);
+    let extents = ty.and_then(tensor_in).and_then(|tensor| tensor.shape.as_ref());
     let extents = extents.map(|shape| shape.dims.iter().map(|dim| dim.extent).collect());
-    let dtype = tensor.and_then(|tensor| dtype_of(tensor.element?));
-    Some(DeclaredInput { name: names.text(id), dtype, id, extents, has_default })
+    Some(DeclaredInput { name: names.text(id), form: ty.and_then(form), id, extents, has_default })
+}
+
+/// The type of the tensors that a value is made of.
+fn tensor_in(mut ty: &TypeForm) -> Option<&TensorType> {
+    loop {
+        match ty {
+            TypeForm::Tensor(tensor) => return Some(tensor),
+            TypeForm::Sequence(item, _) | TypeForm::Optional(item, _) => ty = &item.as_ref()?.form,
+            _ => return None,
+        }
+    }
+}
+
+/// What a value of a type is; none if the type is not whole, or there are no such values.
+fn form(ty: &TypeForm) -> Option<ValueForm> {
+    let within = |ty: &Option<Box<TypeProto>>| Some(Box::new(form(&ty.as_ref()?.form)?));
+    match ty {
+        TypeForm::Tensor(tensor) => Some(ValueForm::Tensor(tensor.element.and_then(dtype_of))),
+        TypeForm::Sequence(item, _) => Some(ValueForm::Sequence(within(item)?)),
+        TypeForm::Optional(value, _) => Some(ValueForm::Optional(within(value)?)),
+        TypeForm::Map { key, value, .. } => {
+            let of = within(value)?.dtype()?;
+            Some(ValueForm::Map { key: dtype_of((*key)?)?, value: of })
+        }
+        _ => None,
+    }
 }
 
 fn unfit(message: String) -> RunFailure {
@@ -67,14 +90,19 @@ impl DeclaredInput<'_> {
         self.extents.as_ref()?.iter().map(extent).collect()
     }
 
-    /// A value in the declared type. Equal symbols must have equal extents.
-    fn fit(&self, given: Tensor, names: &ModelNames, known: &mut FxHashMap<Name, usize>) -> Result<Tensor, RunFailure> {
+    /// A value in the declared type. Equal symbols must have equal extents; those of items of a sequence may differ.
+    fn fit(
+        &self,
+        given: RunValue,
+        names: &ModelNames,
+        known: &mut FxHashMap<Name, usize>,
+    ) -> Result<RunValue, RunFailure> {
         let name = self.name;
-        let given = match self.dtype {
-            Some(dtype) => given.exactly(dtype).map_err(|error| unfit(format!("input `{name}`: {}", error.0)))?,
+        let fitted = match &self.form {
+            Some(form) => form.fit(given).map_err(|error| unfit(format!("input `{name}`: {}", error.0)))?,
             None => given,
         };
-        let Some(extents) = &self.extents else { return Ok(given) };
+        let (Some(extents), RunValue::Tensor(given)) = (&self.extents, &fitted) else { return Ok(fitted) };
         if extents.len() != given.rank() {
             let (rank, wanted) = (given.rank(), extents.len());
             return Err(unfit(format!("input `{name}` has rank {rank}, the model declares {wanted}")));
@@ -92,7 +120,7 @@ impl DeclaredInput<'_> {
                 return Err(unfit(message));
             }
         }
-        Ok(given)
+        Ok(fitted)
     }
 }
 
@@ -105,7 +133,7 @@ impl Runner<'_> {
     pub(crate) fn run(
         &self,
         model: &ModelProto,
-        inputs: &[(String, Tensor)],
+        inputs: &[(String, RunValue)],
     ) -> Result<Vec<(String, RunValue)>, RunFailure> {
         if let Some(part) = KERNELS.missing() {
             return Err(EvalError::missing(part).into());
@@ -120,9 +148,11 @@ impl Runner<'_> {
         for input in &declared {
             match inputs.iter().find(|(name, _)| name == input.name) {
                 Some((_, given)) => {
-                    self.budget.operation(|| self.budget.extents(given.shape()))?;
-                    let value = input.fit(given.clone(), &model.names, &mut symbols)?;
-                    values.push((input.id, value.into()));
+                    self.budget.operation(|| match given.tensor() {
+                        Some(tensor) => self.budget.extents(tensor.shape()).map(drop),
+                        None => Ok(()),
+                    })?;
+                    values.push((input.id, input.fit(given.clone(), &model.names, &mut symbols)?));
                 }
                 None if input.has_default => {}
                 None => return Err(unfit(format!("there is no value for the input `{}`", input.name))),

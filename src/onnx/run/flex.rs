@@ -4,9 +4,9 @@ use super::call::{NodeCall, floats, one};
 use super::control::{Control, ControlResult};
 use super::kernels::cast::converted;
 use super::kernels::linear::product;
-use super::value::RunValue;
 use crate::eval::EvalError;
 use crate::tensor::kernels::soften;
+use crate::tensor::value::RunValue;
 use crate::tensor::{DType, Tensor};
 
 /// A stack of matrices, one for each head of each batch.

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
 
-use super::value::RunValue;
 use crate::eval::Budget;
+use crate::tensor::value::RunValue;
 
 /// How often each value is held, by its address. Values are shared, so that aliases and branches take nothing.
 pub(crate) struct Holdings<'b> {

@@ -15,7 +15,6 @@ use super::holdings::Holdings;
 use super::own_body;
 use super::scope::RunScope;
 use super::stored::Stores;
-use super::value::RunValue;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::eval::{Budget, EvalError};
@@ -28,6 +27,7 @@ use crate::parts::KERNELS;
 use crate::progress;
 use crate::room::with_stack;
 use crate::tensor::Tensor;
+use crate::tensor::value::RunValue;
 
 /// The steps that a node counts for besides those of its kernel: looking its operands up takes as long.
 const STEPS: u64 = 256;

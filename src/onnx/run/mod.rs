@@ -1,6 +1,6 @@
 //! Evaluates models: every operator by a kernel, control flow and functions by the graphs and nodes that they are.
 //!
-//! A value is a tensor, a sequence or an optional. Results have the types that the standard gives them: floats are
+//! A value is a tensor, a sequence, a map or an optional. Results have the types that the standard gives them: floats are
 //! computed in at least 32 bits and rounded once, integers wrap around. The limits are those of all evaluations.
 
 mod attributes;
@@ -20,7 +20,6 @@ mod patterns;
 mod scope;
 mod sparse;
 mod stored;
-mod value;
 
 pub(crate) use attributes::NodeAttributes;
 pub(in crate::onnx) use call::{KernelResult, NodeCall, NodeKernel};
@@ -32,4 +31,3 @@ pub(crate) use holdings::Holdings;
 pub(crate) use interpreter::Interpreter;
 pub(crate) use interpreter::evaluate_node;
 pub(crate) use stored::{Stores, element_pieces, tensor_of, tensor_proto};
-pub(crate) use value::RunValue;

@@ -9,7 +9,6 @@ use super::call::NodeCall;
 use super::element::number_of;
 use super::failure::RunFailure;
 use super::interpreter::{Interpreter, unknown};
-use super::value::RunValue;
 use crate::graph::Element;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
@@ -17,6 +16,7 @@ use crate::onnx::infer::{TensorFacts, ValueType};
 use crate::onnx::model::{AttributeProto, NodeProto};
 use crate::onnx::standard::{OperandTypes, apart, called};
 use crate::tensor::Tensor;
+use crate::tensor::value::RunValue;
 
 /// The most items of operands that bodies may depend on.
 const MAX_ITEMS: usize = 64;

@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 
 use super::body::Constants;
 use super::holdings::Holdings;
-use super::value::RunValue;
 use crate::graph::names::NameId;
+use crate::tensor::value::RunValue;
 
 /// The values that a graph has defined. They count in the budget until they are removed.
 pub(super) struct RunScope<'s> {

@@ -53,7 +53,8 @@ pub(crate) fn convert(
         return Err(found);
     }
     match emit.builder.finish() {
-        Ok(graph) => {
+        Ok(mut graph) => {
+            graph.drop_unused(&emit.droppable);
             emit.variables.count_memory();
             Ok((graph, emit.variables, found))
         }

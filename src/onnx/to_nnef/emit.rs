@@ -12,7 +12,7 @@ use crate::diagnostics::too_many;
 use crate::eval::Budget;
 use crate::graph::names::NameId;
 use crate::graph::standard::{CONSTANT, VARIABLE};
-use crate::graph::{Shape, TensorId, Value, constant};
+use crate::graph::{Operand, Shape, TensorId, Value, constant};
 use crate::library::assembly::Assembly;
 use crate::library::build::{Builder, Results};
 use crate::library::distinct::Distinct;
@@ -36,6 +36,8 @@ pub(super) struct Emitter<'o> {
     pub(super) variables: NnefVariables,
     names: Distinct,
     labels: Distinct,
+    /// Tensors that nothing may use any more.
+    pub(super) droppable: Vec<TensorId>,
     /// Tensors with leading axes that were added, by tensor and rank.
     raised: FxHashMap<(TensorId, usize), FlatTensor>,
     /// The name under which the operations of a node get theirs, and how many of each kind it has.
@@ -83,6 +85,7 @@ impl<'o> Emitter<'o> {
             variables: NnefVariables::default(),
             names: Distinct::default(),
             labels: Distinct::default(),
+            droppable: Vec::new(),
             raised: FxHashMap::default(),
             scope: NameId::ROOT,
             counts: FxHashMap::default(),
@@ -106,6 +109,30 @@ impl<'o> Emitter<'o> {
         let count = self.counts.entry(word).or_default();
         *count = count.saturating_add(1);
         self.builder.numbered(self.scope, word, *count)
+    }
+
+    /// The operand of the operation that makes a tensor, if it has this kind and no other operand.
+    pub(super) fn only_operand(&self, of: FlatTensor, kind: &str) -> Option<TensorId> {
+        let producer = self.builder.graph.producer(of.id).filter(|producer| producer.name() == kind)?;
+        match producer.inputs()[..] {
+            [(_, Operand::Tensor(operand))] => Some(operand),
+            _ => None,
+        }
+    }
+
+    /// The tensor and the number that a tensor is a product of.
+    pub(super) fn multiple(&self, of: TensorId) -> Option<(TensorId, f64)> {
+        let producer = self.builder.graph.producer(of).filter(|producer| producer.name() == "mul")?;
+        match producer.inputs()[..] {
+            [(_, Operand::Tensor(tensor)), (_, Operand::Value(Value::Scalar(number)))]
+            | [(_, Operand::Value(Value::Scalar(number))), (_, Operand::Tensor(tensor))] => Some((tensor, *number)),
+            _ => None,
+        }
+    }
+
+    /// Whether operations are written that differ where the row of an operator says.
+    pub(super) fn is_plain(&self) -> bool {
+        !self.options.strict
     }
 
     /// Whether the document may name registries.
@@ -252,13 +279,35 @@ impl<'o> Emitter<'o> {
 
     /// The tensor of a constant, which is added unless it is there.
     pub(super) fn constant(&mut self, constant: &KnownTensor) -> Lowered<FlatTensor> {
-        let dtype = constant.tensor.dtype();
-        if let Some(id) = constant.stored.get() {
+        self.constant_in(constant, constant.tensor.shape())
+    }
+
+    /// The tensor of a constant in a shape with as many items, which is added unless it is there.
+    pub(super) fn constant_in(&mut self, constant: &KnownTensor, shape: &[usize]) -> Lowered<FlatTensor> {
+        let (dtype, own) = (constant.tensor.dtype(), constant.tensor.shape() == shape);
+        let known = constant.stored.borrow().iter().find(|(known, _)| known[..] == *shape).map(|(_, id)| *id);
+        if let Some(id) = known {
             return Ok(FlatTensor { id, dtype });
         }
-        let flat = self.store(&constant.tensor, constant.name)?;
-        constant.stored.set(Some(flat.id));
+        let is_first = constant.stored.borrow().is_empty();
+        let name = if is_first { constant.name } else { self.again(constant.name) };
+        let tensor = match own {
+            true => Arc::clone(&constant.tensor),
+            false => {
+                self.budget.hold(constant.tensor.weight());
+                Arc::new(constant.tensor.reshaped(shape).map_err(|_| NodeRefusal::UNFIT)?)
+            }
+        };
+        let flat = self.store(&tensor, name)?;
+        constant.stored.borrow_mut().push((shape.into(), flat.id));
         Ok(flat)
+    }
+
+    /// The text of a name, with a number that makes it another one.
+    fn again(&mut self, name: NameId) -> NameId {
+        let mut text = String::new();
+        self.builder.graph.names.write(&self.builder.graph.symbols, name, &mut text);
+        self.named(&text)
     }
 
     /// Adds a constant that only the operations of this node use.

@@ -68,6 +68,20 @@ impl Emitter<'_> {
         }
     }
 
+    /// Applies the meaning of an operator to operands, which are broadcast already: by the operation that one would write
+    /// for it, unless exact forms are asked for.
+    pub(super) fn operator(&mut self, row: &'static Row, terms: &[FormulaTerm]) -> Lowered<FormulaTerm> {
+        let floats = || terms.iter().filter_map(|term| term.flat()).all(|flat| flat.dtype.is_float());
+        // The smaller or larger one of a tensor and a number is exact as one operation.
+        let has_one = || row.is_extreme() && terms.iter().any(|term| term.flat().is_none());
+        match row.near {
+            Some(near) if self.is_plain() && !has_one() && (row.is_extreme() || floats()) => {
+                self.apply(near.name, row, terms)
+            }
+            _ => self.meaning(row, terms),
+        }
+    }
+
     /// Applies a meaning to operands, which are broadcast already.
     pub(super) fn meaning(&mut self, row: &'static Row, terms: &[FormulaTerm]) -> Lowered<FormulaTerm> {
         let numbers: Option<Vec<f64>> = terms
@@ -87,7 +101,7 @@ impl Emitter<'_> {
             return self.meaning(row, &[*tensor, *number]);
         }
         let never_negative = || match terms {
-            [FormulaTerm::FlatTensor(only)] => row.if_positive.filter(|_| self.builder.graph.never_negative(only.id)),
+            [FormulaTerm::FlatTensor(only)] => row.if_positive().filter(|_| self.builder.graph.never_negative(only.id)),
             _ => None,
         };
         let of_registry = || row.registry.split(' ').find(|name| self.has_registries() && !name.is_empty());

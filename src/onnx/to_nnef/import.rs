@@ -1,6 +1,6 @@
 //! Goes through the nodes of a model and adds their counterparts.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -226,7 +226,7 @@ impl<'m> Import<'m> {
     fn hold(&mut self, name: NameId, tensor: Arc<Tensor>) -> NnefItem {
         let new = self.name(name);
         self.holdings.hold(&tensor.clone().into());
-        let item = NnefItem::Known(Rc::new(KnownTensor { tensor, name: new, stored: Cell::new(None) }));
+        let item = NnefItem::Known(Rc::new(KnownTensor { tensor, name: new, stored: RefCell::default() }));
         self.held.insert(name, item.clone());
         item
     }

@@ -1,13 +1,13 @@
 //! The values of a model while it is translated.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::refusal::{Lowered, NodeRefusal};
 use crate::graph::names::NameId;
 use crate::graph::{Primitive, TensorId};
-use crate::tensor::{DType, Data, Tensor};
+use crate::tensor::{DType, Data, Dims, Tensor};
 
 /// A tensor of the graph, with its element type in the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,8 +22,8 @@ pub(super) struct KnownTensor {
     pub(super) tensor: Arc<Tensor>,
     /// Its name in the graph.
     pub(super) name: NameId,
-    /// Its tensor in the graph, once there is one.
-    pub(super) stored: Cell<Option<TensorId>>,
+    /// Its tensors in the graph, each in another shape. The first one has its name.
+    pub(super) stored: RefCell<Vec<(Dims, TensorId)>>,
 }
 
 /// A value of the model.

@@ -181,6 +181,9 @@ impl NodeLine<'_, '_, '_> {
         let own = self.rank(i)?;
         if let Some(tensor) = self.value(i).filter(|_| own < rank) {
             let shape: Vec<usize> = std::iter::repeat_n(1, rank - own).chain(tensor.shape().iter().copied()).collect();
+            if let Some(NnefItem::Known(constant)) = self.operands.get(i).and_then(Option::as_ref) {
+                return self.emit.constant_in(constant, &shape);
+            }
             let tensor = tensor.reshaped(&shape).map_err(|_| NodeRefusal::UNFIT)?;
             return self.emit.own_constant(tensor);
         }
@@ -191,6 +194,21 @@ impl NodeLine<'_, '_, '_> {
     /// An operand of one axis that is a parameter of each channel: with an axis for the batch.
     pub(super) fn per_channel(&mut self, i: usize) -> Lowered<FlatTensor> {
         if self.rank(i)? == 1 { self.raised(i, 2) } else { Err(NodeRefusal::RANK) }
+    }
+
+    /// An operand of one axis that is a parameter of each channel, with an axis for the batch and some behind it.
+    pub(super) fn spread(&mut self, i: usize, more: usize) -> Lowered<FlatTensor> {
+        match self.operands.get(i).and_then(Option::as_ref) {
+            Some(NnefItem::Known(constant)) if constant.tensor.rank() == 1 => {
+                let shape: Vec<usize> =
+                    [1, constant.tensor.len()].into_iter().chain(std::iter::repeat_n(1, more)).collect();
+                self.emit.constant_in(constant, &shape)
+            }
+            _ => {
+                let flat = self.per_channel(i)?;
+                self.emit.unsqueeze(flat, (2..2 + more as i64).collect())
+            }
+        }
     }
 
     /// The results of a node of the same version for known operands.

@@ -27,6 +27,10 @@ const fn row(name: &'static str, rule: TranslationRule, how: &'static str) -> Ru
 /// The rule of operators that are functions of the items of their operands, as the dictionary has them.
 static BY_ITEM: RuleRow = row("", elementwise::meaning, "");
 
+/// What resampling becomes.
+const RESIZED: &str =
+    "`nearest_upsample`, `nearest_downsample`, `multilinear_upsample`, or `gather` or `matmul` along each axis";
+
 /// All rules.
 pub(super) static RULES: &[RuleRow] = &[
     // Item by item, with attributes, other types or any number of operands. What `onnx/operators` finds in the dictionary
@@ -36,7 +40,7 @@ pub(super) static RULES: &[RuleRow] = &[
     row("Cast", elementwise::cast, "`cast`, a remainder for fewer bits, else nothing between widths"),
     row("CastLike", elementwise::cast_like, "`cast`, a remainder for fewer bits, else nothing between widths"),
     row("Celu", elementwise::celu, "a formula"),
-    row("Clip", elementwise::clip, "`min`, `max`"),
+    row("Clip", elementwise::clip, "`clamp`, or `min`, `max`"),
     row("Dropout", elementwise::dropout, "nothing"),
     row("Elu", elementwise::elu, "a formula"),
     row("Gelu", elementwise::gelu, "a formula with `tract_core_erf` or `tanh`"),
@@ -46,16 +50,16 @@ pub(super) static RULES: &[RuleRow] = &[
     row("IsInf", elementwise::is_inf, "a formula"),
     row("IsNaN", elementwise::is_nan, "`ne`"),
     row("LeakyRelu", elementwise::leaky_relu, "`leaky_relu`"),
-    row("Max", elementwise::max, "`max`, with `select` for NaN"),
+    row("Max", elementwise::max, "`max`"),
     row("Mean", elementwise::mean, "`add`, `div`"),
-    row("Min", elementwise::min, "`min`, with `select` for NaN"),
+    row("Min", elementwise::min, "`min`"),
     row("Mod", elementwise::modulo, "a formula"),
     row("Pow", elementwise::pow, "`pow`"),
     row("PRelu", elementwise::prelu, "`prelu`"),
     row("Selu", elementwise::selu, "a formula"),
     row("Shrink", elementwise::shrink, "a formula"),
     row("Sum", elementwise::sum, "`add`"),
-    row("Swish", elementwise::swish, "a formula"),
+    row("Swish", elementwise::swish, "`silu`, `gelu`, or a formula"),
     row("ThresholdedRelu", elementwise::thresholded_relu, "a formula"),
     // Shapes and the order of items.
     row("Concat", shaping::concat, "`concat`"),
@@ -121,11 +125,11 @@ pub(super) static RULES: &[RuleRow] = &[
     row("Softmax", reductions::softmax, "`softmax`"),
     // Normalizations.
     row("BatchNormalization", norms::batch_normalization, "`batch_normalization`"),
-    row("GroupNormalization", norms::group_normalization, "`mean_reduce` and a formula"),
-    row("InstanceNormalization", norms::instance_normalization, "`mean_reduce` and a formula"),
-    row("LayerNormalization", norms::layer_normalization, "`mean_reduce` and a formula"),
-    row("LRN", norms::lrn, "`box` and a formula"),
-    row("MeanVarianceNormalization", norms::mean_variance_normalization, "`mean_reduce` and a formula"),
+    row("GroupNormalization", norms::group_normalization, "`moments` and a formula"),
+    row("InstanceNormalization", norms::instance_normalization, "`moments`, `batch_normalization`"),
+    row("LayerNormalization", norms::layer_normalization, "`moments`, `batch_normalization`"),
+    row("LRN", norms::lrn, "`local_response_normalization`; `box` and a formula"),
+    row("MeanVarianceNormalization", norms::mean_variance_normalization, "`moments` and a formula"),
     row("RMSNormalization", norms::rms_normalization, "`mean_reduce` and a formula"),
     // Products and windows.
     row("AveragePool", windows::average_pool, "`avg_pool`"),
@@ -137,8 +141,8 @@ pub(super) static RULES: &[RuleRow] = &[
     row("MatMul", matrices::mat_mul, "`matmul`"),
     row("MatMulInteger", matrices::mat_mul_integer, "`sub`, `matmul`, `cast`"),
     row("MaxPool", windows::max_pool, "`max_pool`"),
-    row("Resize", resample::resize, "`nearest_upsample`, `gather`, or `matmul` along each axis"),
-    row("Upsample", resample::resize, "`nearest_upsample`, `gather`, or `matmul` along each axis"),
+    row("Resize", resample::resize, RESIZED),
+    row("Upsample", resample::resize, RESIZED),
     // Quantization.
     row("ConvInteger", quantization::conv_integer, "`sub`, `conv`, `cast`"),
     row("DequantizeLinear", quantization::dequantize, "a formula"),
@@ -179,6 +183,9 @@ mod tests {
     /// What the dictionary says about an operator.
     fn meant(name: &str) -> String {
         let row = crate::dictionary::find(Vocabulary::Foreign, name).unwrap();
+        if let Some(near) = row.near {
+            return format!("`{}`, which differs where {}", near.name, near.differs.text);
+        }
         match row.nnef {
             InNnef::Operation(operation) => format!("`{operation}`"),
             InNnef::Formula(_) => "a formula".to_owned(),

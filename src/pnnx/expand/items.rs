@@ -57,7 +57,7 @@ pub(crate) fn expand_items(
         });
     }
     let expression = expression.with_operands(&places);
-    let (shaped, max_ops) = (tensors.len(), options.max_ops);
-    let context = ExpansionContext { file, at, operands: &tensors, shaped, name, share: false, max_ops };
+    let (shaped, strict, max_ops) = (tensors.len(), options.strict, options.max_ops);
+    let context = ExpansionContext { file, at, operands: &tensors, shaped, name, share: false, strict, max_ops };
     expand(builder, &expression, context, found)
 }

@@ -83,6 +83,12 @@ pub(super) fn add(step: &SimplifyStep) -> Option<RuleChange> {
     without(step, (0, 1), exact(0)).or_else(|| without(step, (1, 0), exact(1)))
 }
 
+/// `Add` of any zero, and `Sub` of one
+pub(super) fn zero(step: &SimplifyStep) -> Option<RuleChange> {
+    let is = |zero: Uniform| zero.is_zero() || zero.is_negative_zero();
+    if step.operator(step.node) == "Sub" { without(step, (0, 1), is) } else { without_either(step, is) }
+}
+
 /// `And` with true
 pub(super) fn and(step: &SimplifyStep) -> Option<RuleChange> {
     without_either(step, |truth| truth.truth() == Some(true))

@@ -2,12 +2,13 @@
 //!
 //! The rules are rows of one [table](table). The [pass] applies those for nodes in the order of the nodes, so that the
 //! operands of each are simplified before it; a rule looks at a node, at the nodes that its operands come from, and at types.
-//! Names of inputs and outputs, and of what stays, are kept.
+//! Names of inputs and outputs, and of what stays, are kept. Rules that [merge] change rounding; they are used apart.
 
 mod constants;
 mod control;
 mod extents;
 mod items;
+mod merge;
 mod moves;
 mod pass;
 mod row;
@@ -27,4 +28,4 @@ mod whole;
 pub(crate) use row::SimplifyRule;
 pub(crate) use table::RULES;
 pub(crate) use used::{RuleCounts, RuleId, UsedRules};
-pub(super) use whole::simplify;
+pub(super) use whole::{merge, simplify};

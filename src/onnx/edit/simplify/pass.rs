@@ -75,6 +75,8 @@ pub(super) struct SimplifyPass<'m> {
     /// Whether constants are initializers; functions have none.
     pub(super) has_initializers: bool,
     pub(super) extents: KnownExtents,
+    /// The position of the first node of the innermost open graph.
+    start: usize,
     /// The number of open graphs that cannot run.
     pub(super) frozen: u32,
     /// Whether names were made.
@@ -103,6 +105,7 @@ impl<'m> SimplifyPass<'m> {
             variables,
             has_initializers: true,
             extents: KnownExtents::default(),
+            start: 0,
             frozen: 0,
             has_new_names: false,
         }
@@ -125,6 +128,7 @@ impl<'m> SimplifyPass<'m> {
         let is_own: FxHashSet<NameId> = if is_inner { own.iter().copied().collect() } else { FxHashSet::default() };
         let mut kept = KeptEnds { fixed, start: self.scope.open(&own, types), renamed: FxHashMap::default() };
         let extents = self.extents.open();
+        let outside = std::mem::replace(&mut self.start, kept.start.nodes);
         let inputs: FxHashSet<NameId> = graph.inputs.iter().filter_map(|input| input.name).collect();
         for constant in std::mem::take(&mut graph.initializers) {
             let is_known = constant.name.is_some_and(|name| !inputs.contains(&name) && !self.variables.contains(&name));
@@ -140,6 +144,7 @@ impl<'m> SimplifyPass<'m> {
             }
         }
         self.extents.close(extents);
+        self.start = outside;
         (graph.initializers, graph.nodes) = self.scope.close(kept.start);
         rename(&mut graph.nodes, &kept.renamed);
         self.frozen -= u32::from(graph.cannot_run);
@@ -154,6 +159,7 @@ impl<'m> SimplifyPass<'m> {
         let own: Vec<NameId> = function.nodes.iter().flat_map(|node| node.outputs.iter().copied()).collect();
         let fixed = function.inputs.iter().chain(&function.outputs).copied().collect();
         let mut kept = KeptEnds { fixed, start: self.scope.open(&own, types), renamed: FxHashMap::default() };
+        self.start = kept.start.nodes;
         self.nodes(std::mem::take(&mut function.nodes), types, &mut kept);
         (_, function.nodes) = self.scope.close(kept.start);
         rename(&mut function.nodes, &kept.renamed);
@@ -228,7 +234,7 @@ impl<'m> SimplifyPass<'m> {
     /// A node as rules see it.
     pub(super) fn step<'s>(&'s self, node: &'s NodeProto) -> Option<SimplifyStep<'s, 'm>> {
         let version = self.imports.version(self.names, node.domain)?;
-        Some(SimplifyStep { names: self.names, scope: &self.scope, node, version, uses: &self.uses })
+        Some(SimplifyStep { names: self.names, scope: &self.scope, node, version, uses: &self.uses, start: self.start })
     }
 
     /// Lets a value stand for the first result of a node. Returns whether the node is no longer needed; else it may hand the

@@ -17,8 +17,10 @@ pub(crate) struct SimplifyRule {
     pub(crate) condition: &'static str,
     /// What is left.
     pub(crate) left: &'static str,
-    /// Why no result changes, not even its sign or the bits of a special value.
+    /// Why no result changes, not even its sign or the bits of a special value; of a merge, what is rounded instead.
     pub(crate) exact: &'static str,
+    /// Whether results are rounded in other places: it is a rule of `--merge`.
+    pub(crate) merges: bool,
     /// Where it is applied.
     pub(super) applies: Applies,
 }

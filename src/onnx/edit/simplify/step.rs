@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::scope::SimplifyScope;
+use super::scope::{NamedSource, SimplifyScope};
 use super::uniform::Uniform;
 use crate::graph::Element;
 use crate::graph::dims::Dim;
@@ -28,6 +28,8 @@ pub(super) struct SimplifyStep<'s, 'm> {
     pub(super) version: i64,
     /// How often nodes and outputs use each value, by the number of its name.
     pub(super) uses: &'s [u32],
+    /// The position of the first node of the innermost open graph.
+    pub(super) start: usize,
 }
 
 /// Whether two shapes are the same for all inputs.
@@ -65,6 +67,14 @@ impl<'s> SimplifyStep<'s, '_> {
     /// The node of a standard operator that an operand comes from.
     pub(super) fn maker(&self, name: NameId, operator: &str) -> Option<&'s NodeProto> {
         self.scope.producer(name).filter(|node| self.operator(node) == operator)
+    }
+
+    /// The node of the same graph that a value comes from.
+    pub(super) fn own(&self, name: NameId) -> Option<&'s NodeProto> {
+        match self.scope.source(name) {
+            NamedSource::Node(at) if at as usize >= self.start => self.scope.producer(name),
+            _ => None,
+        }
     }
 
     /// The element type of a value.

@@ -1,8 +1,9 @@
 //! The rows.
 
 use super::row::Applies::{Apart, Control, Node};
-use super::row::{Applies, SimplifyRule};
-use super::{items, moves, targets, unchanged};
+use super::row::{Applies, RuleChange, SimplifyRule};
+use super::step::SimplifyStep;
+use super::{items, merge, moves, targets, unchanged};
 
 /// The rules that the pass applies itself.
 pub(super) const FOLD: &str = "fold";
@@ -47,7 +48,16 @@ const fn rule(
     [pattern, condition, left, exact]: [&'static str; 4],
     applies: Applies,
 ) -> SimplifyRule {
-    SimplifyRule { name, operators, pattern, condition, left, exact, applies }
+    SimplifyRule { name, operators, pattern, condition, left, exact, merges: false, applies }
+}
+
+/// A rule that changes rounding.
+const fn merging(
+    named: (&'static str, &'static [&'static str]),
+    [pattern, condition, left, rounded]: [&'static str; 4],
+    applies: fn(&SimplifyStep) -> Option<RuleChange>,
+) -> SimplifyRule {
+    SimplifyRule { merges: true, ..rule(named, [pattern, condition, left, rounded], Node(applies)) }
 }
 
 /// All rules. Of those for one operator, the first one that fits is applied.
@@ -374,5 +384,75 @@ pub(crate) static RULES: &[SimplifyRule] = &[
             "no output depends on them",
         ],
         Apart,
+    ),
+    merging(
+        ("zero", &["Add", "Sub"]),
+        [
+            "`Add(x, 0)`, `Add(0, x)`, `Sub(x, 0)`",
+            "x has the shape of the result",
+            X,
+            "nothing; a zero may have another sign",
+        ],
+        items::zero,
+    ),
+    merging(
+        ("batch-norm", &["BatchNormalization"]),
+        [
+            "`BatchNormalization(Conv(x, w, b))`, also of `ConvTranspose`, `Gemm`, `MatMul`",
+            "weights and statistics are constants; nothing else uses the product; outside training",
+            "`Conv(x, w', b')`",
+            "the weights and the bias, instead of each step of the normalization",
+        ],
+        merge::batch_norm,
+    ),
+    merging(
+        ("scale", &["Div", "Mul"]),
+        [
+            "`Mul(Conv(x, w, b), c)`, `Div`, also of the other products",
+            "c is constant, one number or one for each channel",
+            "`Conv(x, w', b')`",
+            "the weights and the bias, instead of the product with c",
+        ],
+        merge::scale,
+    ),
+    merging(
+        ("bias", &["Add", "Sub"]),
+        [
+            "`Add(Conv(x, w, b), c)`, `Sub`, also of the other products",
+            "c is constant, one number or one for each channel",
+            "`Conv(x, w, b')`",
+            "the sum of b and c; a program may round the sum with it once instead of twice",
+        ],
+        merge::bias,
+    ),
+    merging(
+        ("gemm", &["Add"]),
+        [
+            "`Add(MatMul(x, w), c)`",
+            "x and w are matrices, and the result has the shape of their product",
+            "`Gemm(x, w, c)`",
+            "a program may round once instead of twice",
+        ],
+        merge::gemm,
+    ),
+    merging(
+        ("scale-operand", &["Conv", "ConvTranspose", "Gemm", "MatMul"]),
+        [
+            "`Conv(Mul(x, c), w, b)`, `Div`, also of the other products",
+            "c is constant, one number or one for each channel of x; x has the shape of the product with c",
+            "`Conv(x, w', b)`",
+            "the weights, instead of the product with c",
+        ],
+        merge::operand,
+    ),
+    merging(
+        ("constants", &["Add", "Mul"]),
+        [
+            "`Mul(Mul(x, c), d)`, `Add(Add(x, c), d)`",
+            "c and d are constants of one shape, or one of them is one number",
+            "`Mul(x, c * d)`, `Add(x, c + d)`",
+            "the product or the sum of c and d",
+        ],
+        merge::joined,
     ),
 ];

@@ -12,15 +12,31 @@ fn index_of(name: &str) -> Option<usize> {
 pub(crate) struct RuleId(usize);
 
 impl RuleId {
-    /// All rules.
-    pub(crate) fn all() -> impl Iterator<Item = RuleId> {
-        (0..RULES.len()).map(RuleId)
+    /// The rules that change no result, or those that merge.
+    pub(crate) fn all(merges: bool) -> impl Iterator<Item = RuleId> {
+        (0..RULES.len()).filter(move |index| RULES[*index].merges == merges).map(RuleId)
     }
 
     /// Its position in the table.
     pub(crate) fn index(self) -> usize {
         self.0
     }
+}
+
+/// The rules of a kind.
+const fn all(merges: bool) -> u128 {
+    let (mut bits, mut index) = (0, 0);
+    while index < RULES.len() {
+        if RULES[index].merges == merges {
+            bits |= 1 << index;
+        }
+        index += 1;
+    }
+    bits
+}
+
+fn bits(rules: &[RuleId]) -> u128 {
+    rules.iter().fold(0, |bits, rule| bits | 1 << rule.0)
 }
 
 /// The rules that are used.
@@ -30,13 +46,17 @@ pub(crate) struct UsedRules(u128);
 const _: () = assert!(RULES.len() <= u128::BITS as usize);
 
 impl UsedRules {
-    /// All rules.
-    pub(crate) const ALL: UsedRules = UsedRules(u128::MAX);
+    /// All rules that change no result.
+    pub(crate) const ALL: UsedRules = UsedRules(all(false));
 
-    /// These rules, or all if there is none, without others.
+    /// These rules, or all that change no result if there is none, without others.
     pub(crate) fn of(used: &[RuleId], left: &[RuleId]) -> UsedRules {
-        let bits = |rules: &[RuleId]| rules.iter().fold(0u128, |bits, rule| bits | 1 << rule.0);
-        UsedRules(if used.is_empty() { u128::MAX } else { bits(used) } & !bits(left))
+        UsedRules(if used.is_empty() { all(false) } else { bits(used) } & !bits(left))
+    }
+
+    /// These merges, or all if there is none.
+    pub(crate) fn merging(used: &[RuleId]) -> UsedRules {
+        UsedRules(if used.is_empty() { all(true) } else { bits(used) })
     }
 
     /// These rules, and what computes what is known.

@@ -28,6 +28,16 @@ pub(in crate::onnx::edit) fn simplify(model: &mut ModelProto, used: UsedRules, o
     counts
 }
 
+/// Applies merges to all graphs and functions of a model once, and removes what nothing uses then. Returns how often each was
+/// applied.
+pub(in crate::onnx::edit) fn merge(model: &mut ModelProto, used: UsedRules, options: &Options) -> RuleCounts {
+    let mut counts = nodes(model, used, options);
+    if counts.total() > 0 {
+        counts.count_named(table::UNUSED, unused::remove(model));
+    }
+    counts
+}
+
 /// Applies the rules for nodes.
 fn nodes(model: &mut ModelProto, used: UsedRules, options: &Options) -> RuleCounts {
     let types = infer_functions(model, options, usize::MAX, InferGoal::All);

@@ -50,7 +50,7 @@ fn compared(quant: &str) -> String {
     let evaluator = Evaluator::with_limits(Limits::default()).quantized(quantizations);
     let variables: BTreeMap<String, Tensor> = [("w".to_owned(), tensor(11))].into();
     let wanted = evaluator.run(&graph, &inputs, &variables).unwrap().outputs;
-    let found = model.run(&inputs, (Limits::default(), &options)).unwrap();
+    let found = model.run_tensors(&inputs, (Limits::default(), &options)).unwrap();
     for (a, b) in wanted[0].1.to_scalars().iter().zip(found[0].1.to_scalars()) {
         assert!((a - b).abs() <= 1e-5 * (1.0 + a.abs()), "{quant}: {a} {b}");
     }

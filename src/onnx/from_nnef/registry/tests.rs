@@ -85,7 +85,7 @@ fn compared_with(given: &str, results: &str, call: &str, fragments: &str) -> Str
     let tensors: Vec<(String, Tensor)> = given.iter().map(|input| (input.name.clone(), tensor(input))).collect();
     let evaluator = Evaluator::with_limits(Limits::default());
     let wanted = evaluator.run(&graph, &tensors, &BTreeMap::new()).unwrap().outputs;
-    let found = model.run(&tensors, (Limits::default(), &options)).unwrap();
+    let found = model.run_tensors(&tensors, (Limits::default(), &options)).unwrap();
     for ((_, wanted), (_, found)) in wanted.iter().zip(&found) {
         assert_eq!(wanted.shape(), found.shape(), "{call}");
         let (wanted, found) = (wanted.to_scalars(), found.to_scalars());

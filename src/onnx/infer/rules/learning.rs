@@ -152,3 +152,10 @@ pub(crate) fn zip_map(call: &mut InferCall) -> Option<()> {
     call.give_type(0, ValueType::Sequence(Box::new(ValueType::Other)));
     Some(())
 }
+
+/// `DictVectorizer`: a row with the values of a vocabulary. Their type is that of the values of the map.
+pub(crate) fn dict_vectorizer(call: &mut InferCall) -> Option<()> {
+    let count = length(call, &["string_vocabulary", "int64_vocabulary"])?;
+    call.give(0, [Dim::Int(1), super::source::count(count)]);
+    Some(())
+}

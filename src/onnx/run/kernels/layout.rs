@@ -6,7 +6,7 @@ use crate::extents::{AxisSection, Before, Bounds, from_start, inserted, is_order
 use crate::graph::border::Border;
 use crate::onnx::run::broadcast::{common, repeated};
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
-use crate::onnx::run::value::TENSOR;
+use crate::tensor::value::TENSOR;
 use crate::tensor::{Data, Tensor, strides};
 
 /// The operand itself.

@@ -138,7 +138,7 @@ impl<'c> NormalizedLayer<'c> {
         &self,
         call: &NodeCall,
         f: impl Fn(&[f64]) -> (f64, f64),
-    ) -> Result<Vec<crate::onnx::run::RunValue>, EvalError> {
+    ) -> Result<Vec<crate::tensor::value::RunValue>, EvalError> {
         let (size, mut result) = (self.x.shape[self.axis..].iter().product::<usize>(), self.x.items.to_vec());
         let (mut shifts, mut factors) = (Vec::new(), Vec::new());
         let place =

@@ -3,8 +3,8 @@
 use super::layout::{joined, sections};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
-use crate::onnx::run::value::{RunValue, SLOT};
 use crate::tensor::Tensor;
+use crate::tensor::value::{RunValue, SLOT};
 
 /// A sequence of the operands.
 pub(in crate::onnx) fn construct(call: &NodeCall) -> KernelResult {

@@ -208,7 +208,7 @@ fn operators_compute_what_their_bodies_compute() {
             let mut flat = source.copy();
             flat.flatten(&options).unwrap();
             let inputs = random_inputs(&source, (&[], 1), &settings).unwrap();
-            let outputs = |of: &Document| of.run(&inputs, (settings.evaluation, &settings.options));
+            let outputs = |of: &Document| of.run_tensors(&inputs, (settings.evaluation, &settings.options));
             let wanted = outputs(&source).unwrap_or_else(|found| panic!("{text}: {}", found.message));
             let found = outputs(&flat).unwrap_or_else(|found| panic!("{text}: {}", found.message));
             let largest = compare(&wanted, &found, |_| f64::INFINITY).unwrap().largest;

@@ -2,11 +2,15 @@
 
 use crate::dictionary::{self, Arith, Kernel, Row, Vocabulary, elementwise as meanings};
 use crate::onnx::run::dtype_of;
+use crate::onnx::to_nnef::emit::shortest;
 use crate::onnx::to_nnef::formula::FormulaTerm;
 use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, counts};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::tensor::{DType, Data, Tensor};
+
+/// The factor in the definition of `gelu`.
+const GELU: f64 = 1.702;
 
 /// An operator that has a meaning in the dictionary: an operation, a formula, or an operation of a registry.
 pub(in crate::onnx::to_nnef) fn meaning(line: &mut NodeLine) -> NodeResults {
@@ -16,10 +20,33 @@ pub(in crate::onnx::to_nnef) fn meaning(line: &mut NodeLine) -> NodeResults {
     // An operation on scalars of the standard is not defined for integers.
     let scalars = matches!(row.kernel, Some(Kernel::Float(..) | Kernel::Floats(_)));
     let terms = if scalars { in_scalars(line, terms)? } else { terms };
-    match line.emit.meaning(row, &terms)? {
+    if let Some(activation) = gated(line, row, &terms)? {
+        return one(activation);
+    }
+    match line.emit.operator(row, &terms)? {
         FormulaTerm::FlatTensor(result) if leaves_range(row, result.dtype) => one(line.emit.wrapped(result)?),
         result => flat(result),
     }
+}
+
+/// The product of a tensor and the logistic function of it, or of 1.702 times it, as one activation. tract does not have
+/// these.
+fn gated(line: &mut NodeLine, row: &Row, terms: &[FormulaTerm]) -> Lowered<Option<FlatTensor>> {
+    let [FormulaTerm::FlatTensor(a), FormulaTerm::FlatTensor(b)] = *terms else { return Ok(None) };
+    if *row != meanings::MUL || line.emit.has_registries() || !a.dtype.is_float() {
+        return Ok(None);
+    }
+    for (x, gate) in [(a, b), (b, a)] {
+        let Some(inner) = line.emit.only_operand(gate, "sigmoid") else { continue };
+        let activation = match line.emit.multiple(inner) {
+            _ if inner == x.id => "silu",
+            Some((of, factor)) if of == x.id && factor == GELU => "gelu",
+            _ => continue,
+        };
+        line.emit.droppable.extend([gate.id, inner]);
+        return line.emit.on(activation, x, []).map(Some);
+    }
+    Ok(None)
 }
 
 /// Whether a result may be out of the range of integers of a type, of which the operands are. A quotient is if the least
@@ -107,14 +134,17 @@ fn converted(line: &mut NodeLine, to: DType) -> NodeResults {
 }
 
 /// Folds an operation of two operands over all of them.
-fn folded(line: &mut NodeLine, text: &str) -> Lowered<FlatTensor> {
+fn folded(line: &mut NodeLine, row: &'static Row) -> Lowered<FlatTensor> {
     let terms = line.terms(0..line.count())?;
     let mut terms = terms.into_iter();
     let mut result = terms.next().ok_or(NodeRefusal::UNFIT)?;
     for term in terms {
         result = match (result, term) {
-            (FormulaTerm::Number(a, of), FormulaTerm::Number(b, _)) => FormulaTerm::Number(known(text, a, b)?, of),
-            (a, b) => line.emit.formula(text, &[a, b])?.into(),
+            (FormulaTerm::Number(a, of), FormulaTerm::Number(b, _)) => {
+                let known = row.kernel.and_then(|kernel| kernel.of_floats(&[a, b]));
+                FormulaTerm::Number(known.ok_or(NodeRefusal::UNFIT)?, of)
+            }
+            (a, b) => line.emit.operator(row, &[a, b])?,
         };
     }
     match result {
@@ -123,29 +153,23 @@ fn folded(line: &mut NodeLine, text: &str) -> Lowered<FlatTensor> {
     }
 }
 
-fn known(text: &str, a: f64, b: f64) -> Lowered<f64> {
-    let row =
-        [&meanings::ADD, &meanings::MAXIMUM, &meanings::MINIMUM].into_iter().find(|row| text.starts_with(row.name));
-    row.and_then(|row| row.kernel?.of_floats(&[a, b])).ok_or(NodeRefusal::UNFIT)
-}
-
 pub(in crate::onnx::to_nnef) fn sum(line: &mut NodeLine) -> NodeResults {
-    if line.count() == 1 { identity(line) } else { one(folded(line, "add(@0,@1)")?) }
+    if line.count() == 1 { identity(line) } else { one(folded(line, &meanings::ADD)?) }
 }
 
 pub(in crate::onnx::to_nnef) fn max(line: &mut NodeLine) -> NodeResults {
-    if line.count() == 1 { identity(line) } else { one(folded(line, "maximum(@0,@1)")?) }
+    if line.count() == 1 { identity(line) } else { one(folded(line, &meanings::MAXIMUM)?) }
 }
 
 pub(in crate::onnx::to_nnef) fn min(line: &mut NodeLine) -> NodeResults {
-    if line.count() == 1 { identity(line) } else { one(folded(line, "minimum(@0,@1)")?) }
+    if line.count() == 1 { identity(line) } else { one(folded(line, &meanings::MINIMUM)?) }
 }
 
 pub(in crate::onnx::to_nnef) fn mean(line: &mut NodeLine) -> NodeResults {
     if line.count() == 1 {
         return identity(line);
     }
-    let sum = folded(line, "add(@0,@1)")?;
+    let sum = folded(line, &meanings::ADD)?;
     one(line.emit.formula("div(@0,@1)", &[sum.into(), FormulaTerm::of(line.count() as f64)])?)
 }
 
@@ -209,9 +233,32 @@ pub(in crate::onnx::to_nnef) fn is_inf(line: &mut NodeLine) -> NodeResults {
     }
 }
 
+/// The bounds of `Clip`, the lower one first, if both are numbers in order.
+fn bounds(line: &mut NodeLine) -> Lowered<Option<[FormulaTerm; 2]>> {
+    let bounds = if line.version < 11 {
+        let [low, high] = [("min", f32::MIN), ("max", f32::MAX)].map(|(name, none)| (line.float(name, none), none));
+        let number =
+            |(bound, none): (Lowered<f64>, f32)| bound.map(|bound| (bound != f64::from(none)).then_some(bound));
+        (number(low)?, number(high)?)
+    } else {
+        let number = |i: usize| line.has(i).then(|| line.value(i).filter(|value| value.len() == 1)).flatten();
+        let number = |i: usize| number(i).map(|value| shortest(value.dtype(), value.data().float(0)));
+        (number(1), number(2))
+    };
+    let ordered = |low: &f64, high: &f64| low <= high && low.is_finite() && high.is_finite();
+    Ok(match bounds {
+        (Some(low), Some(high)) if ordered(&low, &high) => Some([low, high].map(FormulaTerm::of)),
+        _ => None,
+    })
+}
+
 /// The bounds are attributes in early versions.
 pub(in crate::onnx::to_nnef) fn clip(line: &mut NodeLine) -> NodeResults {
-    let mut result = FormulaTerm::from(line.flat(0)?);
+    let x = line.flat(0)?;
+    if let Some([low, high]) = bounds(line)?.filter(|_| line.emit.is_plain() && x.dtype.is_float()) {
+        return flat(line.emit.operator(&meanings::CLIP, &[x.into(), low, high])?);
+    }
+    let mut result = FormulaTerm::from(x);
     let bounds = [("max", 2, "minimum(@0,@1)", f32::MAX), ("min", 1, "maximum(@0,@1)", f32::MIN)];
     // The upper bound wins if they contradict each other.
     for (name, operand, text, none) in bounds.into_iter().rev() {
@@ -276,7 +323,17 @@ pub(in crate::onnx::to_nnef) fn hard_swish(line: &mut NodeLine) -> NodeResults {
     formula(line, text)
 }
 
+/// Also as one activation, which tract does not have.
 pub(in crate::onnx::to_nnef) fn swish(line: &mut NodeLine) -> NodeResults {
+    let activation = match line.float("alpha", 1.0)? {
+        1.0 => Some("silu"),
+        alpha if alpha == GELU => Some("gelu"),
+        _ => None,
+    };
+    if let Some(activation) = activation.filter(|_| !line.emit.has_registries()) {
+        let x = line.flat(0)?;
+        return one(line.emit.on(activation, x, [])?);
+    }
     with_floats(line, "mul(@0,sigmoid(mul(@0,%alpha)))", &[("alpha", 1.0)])
 }
 

@@ -26,18 +26,27 @@ pub(in crate::onnx::to_nnef) fn batch_normalization(line: &mut NodeLine) -> Node
     one(line.emit.on("batch_normalization", x, operands.into_iter().chain([Value::Scalar(epsilon)]))?)
 }
 
-/// The mean along axes, the operand less its mean, and the variance.
-fn moments(line: &mut NodeLine, x: FlatTensor, axes: &[usize]) -> Lowered<[FlatTensor; 3]> {
-    let mean = line.emit.on("mean_reduce", x, [listed(axes)])?;
-    let less = line.emit.formula("sub(@0,@1)", &[x, mean])?;
-    let squares = line.emit.formula("mul(@0,@0)", &[less])?;
-    let variance = line.emit.on("mean_reduce", squares, [listed(axes)])?;
-    Ok([mean, less, variance])
+/// The mean and the variance along axes.
+fn moments(line: &mut NodeLine, x: FlatTensor, axes: &[usize]) -> Lowered<[FlatTensor; 2]> {
+    let found = line.emit.add_several("moments", [Value::Tensor(x.id), listed(axes)], &[x.dtype; 2])?;
+    found.try_into().map_err(|_| NodeRefusal::UNFIT)
+}
+
+/// The operand with the mean 0 and the variance 1 along axes, scaled and with an offset.
+fn normalized(
+    line: &mut NodeLine,
+    (x, axes): (FlatTensor, &[usize]),
+    [scale, offset]: [Value; 2],
+    epsilon: f64,
+) -> Lowered<FlatTensor> {
+    let [mean, variance] = moments(line, x, axes)?.map(|flat| Value::Tensor(flat.id));
+    line.emit.on("batch_normalization", x, [mean, variance, offset, scale, Value::Scalar(epsilon)])
 }
 
 /// The operand less its mean along axes, the mean, and the factor by which it gets the variance 1.
 fn standardized(line: &mut NodeLine, x: FlatTensor, axes: &[usize], epsilon: f64) -> Lowered<[FlatTensor; 3]> {
-    let [mean, less, variance] = moments(line, x, axes)?;
+    let [mean, variance] = moments(line, x, axes)?;
+    let less = line.emit.formula("sub(@0,@1)", &[x, mean])?;
     let factor = line.emit.formula("rsqrt(add(@0,@1))", &[variance.into(), FormulaTerm::of(epsilon)])?;
     Ok([less, mean, factor])
 }
@@ -57,10 +66,14 @@ pub(in crate::onnx::to_nnef) fn layer_normalization(line: &mut NodeLine) -> Node
     let axes: Vec<usize> = (line.axis(-1, rank)?..rank).collect();
     let epsilon = line.float("epsilon", EPSILON)?;
     let x = line.flat(0)?;
-    let [less, mean, factor] = standardized(line, x, &axes, epsilon)?;
-    let y = scaled(line, less, factor)?;
     let scale = line.raised(1, rank)?;
     let offset = if line.has(2) { Some(line.raised(2, rank)?) } else { None };
+    if !line.wants(1) && !line.wants(2) {
+        let offset = offset.map_or(Value::Scalar(0.0), |offset| Value::Tensor(offset.id));
+        return one(normalized(line, (x, &axes), [Value::Tensor(scale.id), offset], epsilon)?);
+    }
+    let [less, mean, factor] = standardized(line, x, &axes, epsilon)?;
+    let y = scaled(line, less, factor)?;
     let y = affine(line, y, scale, offset)?;
     Ok(vec![y.into(), mean.into(), factor.into()])
 }
@@ -80,9 +93,8 @@ pub(in crate::onnx::to_nnef) fn rms_normalization(line: &mut NodeLine) -> NodeRe
 
 /// A parameter of each channel for an operand of a rank.
 fn channels(line: &mut NodeLine, i: usize, rank: usize) -> Lowered<FlatTensor> {
-    let flat = line.per_channel(i)?;
     let more = rank.checked_sub(2).ok_or(NodeRefusal::RANK)?;
-    line.emit.unsqueeze(flat, (2..2 + more as i64).collect())
+    line.spread(i, more)
 }
 
 pub(in crate::onnx::to_nnef) fn instance_normalization(line: &mut NodeLine) -> NodeResults {
@@ -90,10 +102,8 @@ pub(in crate::onnx::to_nnef) fn instance_normalization(line: &mut NodeLine) -> N
     let axes: Vec<usize> = (2..rank).collect();
     let epsilon = line.float("epsilon", EPSILON)?;
     let x = line.flat(0)?;
-    let [less, _, factor] = standardized(line, x, &axes, epsilon)?;
-    let y = scaled(line, less, factor)?;
-    let (scale, offset) = (channels(line, 1, rank)?, channels(line, 2, rank)?);
-    one(affine(line, y, scale, Some(offset))?)
+    let affine = [line.per_channel(1)?, line.per_channel(2)?].map(|flat| Value::Tensor(flat.id));
+    one(normalized(line, (x, &axes), affine, epsilon)?)
 }
 
 /// Before version 21, scale and offset are those of groups, since then those of channels.
@@ -123,8 +133,8 @@ pub(in crate::onnx::to_nnef) fn mean_variance_normalization(line: &mut NodeLine)
     let given = line.ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]);
     let axes = crate::onnx::to_nnef::shape::axes_of(&given, rank)?;
     let x = line.flat(0)?;
-    let [_, less, variance] = moments(line, x, &axes)?;
-    one(line.emit.formula("div(@0,add(root(@1),1e-9))", &[less, variance])?)
+    let [mean, variance] = moments(line, x, &axes)?;
+    one(line.emit.formula("div(sub(@0,@1),add(root(@2),1e-9))", &[x, mean, variance])?)
 }
 
 /// Each channel divided by a power of the sum of squares of its neighbours.
@@ -135,6 +145,11 @@ pub(in crate::onnx::to_nnef) fn lrn(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
     let [batch, channels, inner @ ..] = &extents[..] else { return Err(NodeRefusal::RANK) };
     let x = line.flat(0)?;
+    if !line.emit.has_registries() {
+        let size = [1, size].into_iter().chain(inner.iter().map(|_| 1));
+        let numbers = [alpha, beta, bias].map(Value::Scalar);
+        return one(line.emit.on("local_response_normalization", x, [integers(size)].into_iter().chain(numbers))?);
+    }
     let squares = line.emit.formula("mul(@0,@0)", &[x])?;
     // With a registry, windows have the extent 1 along the first two axes.
     let squares = line.emit.reshape(squares, &[1, 1, *batch, *channels, product(inner)?])?;

@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use super::quantization::rounded;
 use super::selection::taken;
+use crate::eval::{Method, taps};
 use crate::graph::Value;
+use crate::graph::border::Border;
 use crate::onnx::model::{AttributeValue, NodeProto};
-use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, counts};
+use crate::onnx::to_nnef::emit::{integers, text};
+use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::onnx::to_nnef::shape::{each_axis, for_axes};
@@ -102,6 +105,7 @@ pub(in crate::onnx::to_nnef) fn resize(line: &mut NodeLine) -> NodeResults {
     let targets = targets(line, rank)?;
     let mut x = line.flat(0)?;
     let before = x;
+    let mut matrices: Vec<Option<Tensor>> = for_axes(rank, None);
     for (axis, target) in targets.into_iter().enumerate() {
         let extent = line.emit.extents(x)?[axis];
         let same = match target {
@@ -110,7 +114,14 @@ pub(in crate::onnx::to_nnef) fn resize(line: &mut NodeLine) -> NodeResults {
             Some(Target::Factor(_)) => false,
         };
         if let Some(target) = target.filter(|_| !same) {
-            let weights = weights(line, x.dtype, extent, target)?;
+            matrices[axis] = Some(weights(line, x.dtype, extent, target)?);
+        }
+    }
+    if let Some(resampled) = at_once(line, x, &matrices)? {
+        return one(resampled);
+    }
+    for (axis, weights) in matrices.into_iter().enumerate() {
+        if let Some(weights) = weights {
             if x.dtype.is_integer() && single(&weights).is_none() {
                 x = line.emit.cast(x, DType::Float32)?;
             }
@@ -128,10 +139,7 @@ pub(in crate::onnx::to_nnef) fn resize(line: &mut NodeLine) -> NodeResults {
 fn along(line: &mut NodeLine, x: FlatTensor, axis: usize, weights: &Tensor) -> Lowered<FlatTensor> {
     let &[rows, columns] = weights.shape() else { return Err(NodeRefusal::UNFIT) };
     if let Some(items) = single(weights) {
-        return match repeated(&items, columns) {
-            Some(factor) if !x.dtype.is_integer() && !line.emit.has_registries() => upsampled(line, x, axis, factor),
-            _ => taken(line, x, axis, (&[rows], items)),
-        };
+        return taken(line, x, axis, (&[rows], items));
     }
     let rank = line.emit.rank(x)?;
     let matrix = |line: &mut NodeLine| {
@@ -159,15 +167,50 @@ fn repeated(items: &[i64], columns: usize) -> Option<i64> {
     follows.then_some(factor as i64)
 }
 
-/// Repeats each item along an axis.
-fn upsampled(line: &mut NodeLine, x: FlatTensor, axis: usize, factor: i64) -> Lowered<FlatTensor> {
-    let rank = line.emit.rank(x)?;
-    if axis < 2 {
-        let extents = line.emit.extents(x)?;
-        line.emit.room(&counts(&[extents[axis], factor])?)?;
-        let items = (0..extents[axis]).flat_map(|item| (0..factor).map(move |_| item)).collect::<Vec<i64>>();
-        return taken(line, x, axis, (&[items.len()], items));
+/// The step, if each result is the first one of as many items.
+fn strided(items: &[i64], columns: usize) -> Option<i64> {
+    let step = columns.checked_div(items.len()).filter(|step| step * items.len() == columns && *step > 1)? as i64;
+    (0..).zip(items).all(|(i, item)| *item == i * step).then_some(step)
+}
+
+/// Whether weights are those of an interpolation by a whole factor, within the rounding of a float.
+fn interpolates(weights: &Tensor, method: Method) -> Option<i64> {
+    let &[rows, columns] = weights.shape() else { return None };
+    let factor = rows.checked_div(columns).filter(|factor| factor * columns == rows && *factor > 1)?;
+    let row = |row: usize| {
+        let taps = taps(method.position(row, rows, columns as f64), columns, Border::Replicate);
+        let wanted = |column| taps.iter().filter(|tap| tap.0 == Some(column)).map(|tap| tap.1).sum::<f64>();
+        (0..columns).all(|column| (weights.data().float(row * columns + column) - wanted(column)).abs() < 1e-6)
+    };
+    (0..rows).all(row).then_some(factor as i64)
+}
+
+/// Resamples along all axes by one operation of the standard, if there is one.
+fn at_once(line: &mut NodeLine, x: FlatTensor, matrices: &[Option<Tensor>]) -> Lowered<Option<FlatTensor>> {
+    let spatial = matrices.get(2..).unwrap_or_default();
+    let outer = matrices.iter().take(2).any(Option::is_some);
+    if x.dtype.is_integer() || line.emit.has_registries() || outer || spatial.iter().all(Option::is_none) {
+        return Ok(None);
     }
-    let factors = (2..rank).map(|own| if own == axis { factor } else { 1 });
-    line.emit.on("nearest_upsample", x, [crate::onnx::to_nnef::emit::integers(factors)])
+    // The factors of all axes, if each is of a kind.
+    let factors = |of: &dyn Fn(&Tensor) -> Option<i64>| -> Option<Value> {
+        let factor = |matrix: &Option<Tensor>| matrix.as_ref().map_or(Some(1), of);
+        Some(integers(spatial.iter().map(factor).collect::<Option<Vec<i64>>>()?))
+    };
+    let selected =
+        |matrix: &Tensor, of: fn(&[i64], usize) -> Option<i64>| of(&single(matrix)?, *matrix.shape().get(1)?);
+    for (operation, of) in [("nearest_upsample", repeated as fn(&[i64], usize) -> _), ("nearest_downsample", strided)] {
+        if let Some(factors) = factors(&|matrix| selected(matrix, of)) {
+            return line.emit.on(operation, x, [factors]).map(Some);
+        }
+    }
+    for (name, method) in
+        [("symmetric", Method::Symmetric), ("asymmetric", Method::Asymmetric), ("aligned", Method::Aligned)]
+    {
+        if let Some(factors) = factors(&|matrix| interpolates(matrix, method)) {
+            let arguments = [factors, text(name), text("replicate")];
+            return line.emit.on("multilinear_upsample", x, arguments).map(Some);
+        }
+    }
+    Ok(None)
 }

@@ -10,14 +10,14 @@ use crate::tensor::{DType, Data, Tensor};
 
 /// A value that is looked up. Floats are equal if their bits are, after zeros and NaNs have lost their signs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Key {
+pub(super) enum Key {
     Integer(i128),
     Float(u64),
     Text(Arc<str>),
 }
 
 impl Key {
-    fn at(data: &Data, i: usize) -> Self {
+    pub(super) fn at(data: &Data, i: usize) -> Self {
         match data {
             Data::Text(items) => Key::Text(items[i].clone()),
             data if data.dtype().is_float() => match data.float(i) {
@@ -31,7 +31,7 @@ impl Key {
 }
 
 /// Texts as data.
-fn text(items: Vec<String>) -> Data {
+pub(super) fn text(items: Vec<String>) -> Data {
     Data::Text(items.into_iter().map(Into::into).collect())
 }
 

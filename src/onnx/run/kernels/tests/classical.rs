@@ -62,3 +62,16 @@ fn trees_vote() {
     let found = results(21, X, &format!("y, z = ai.onnx.ml.{classifier}"));
     assert_eq!(found[0].to_scalars(), [7.0, 9.0]);
 }
+
+#[test]
+fn maps_are_made_and_read() {
+    let zipped = "y <- m = ai.onnx.ml.ZipMap <classlabels_int64s = [4, 0]> (x) i = Constant <value_int = 1> () \
+         row = SequenceAt (m, i)";
+    let to = |node: &str, shape: &[usize], items: &[f64]| {
+        check(21, X, &format!("{zipped} y = ai.onnx.ml.{node}"), shape, items)
+    };
+    // Keys are in ascending order: the second row has -4 for 0 and 3 for 4.
+    to("CastMap (row)", &[1, 2], &[-4.0, 3.0]);
+    to("CastMap <cast_to = \"TO_INT64\", map_form = \"SPARSE\", max_map = 3> (row)", &[1, 3], &[-4.0, 0.0, 0.0]);
+    to("DictVectorizer <int64_vocabulary = [4, 9, 0]> (row)", &[1, 3], &[3.0, 0.0, -4.0]);
+}

@@ -30,7 +30,7 @@ pub(super) fn tried(
     let file = sources.add("test", text.clone());
     let (document, found) = Document::parse_part(&sources, file, Production::Model, &options);
     let document = document.unwrap_or_else(|| panic!("{text}: {found}"));
-    let outputs = document.run(&[], (limits, &options))?;
+    let outputs = document.run_tensors::<Tensor>(&[], (limits, &options))?;
     Ok(outputs.into_iter().map(|(_, tensor)| tensor).collect())
 }
 
