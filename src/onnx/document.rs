@@ -10,8 +10,8 @@ use super::check;
 use super::contents::Contents;
 use super::edit;
 use super::external::{self, Folder};
-use super::from_nnef;
-use super::inline::{self, Functions};
+use super::from_nnef::{self, TranslatedData};
+use super::inline;
 use super::model::{ModelNames, ModelProto};
 use super::places::Places;
 use super::protobuf::{self, Decoded, EncodedPart, WireError};
@@ -23,6 +23,7 @@ use super::view::{self, ModelConstants, ViewTypes};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, memory_text};
 use crate::eval::{Limits, Quantizations};
 use crate::live::Held;
+use crate::onnx::functions::Functions;
 use crate::parts::{KERNELS, TRANSLATION};
 use crate::sink::ByteSink;
 use crate::source::{FileId, Location, Sources, Span};
@@ -186,11 +187,26 @@ impl Document {
         data: &dyn Fn(&str, &[usize]) -> Option<Vec<f32>>,
         options: &Options,
     ) -> Result<Document, Diagnostics> {
-        from_nnef::document(
-            graph,
-            (&from_nnef::Items(data), &Quantizations::default()),
-            (options.strict, options.max_memory),
-        )
+        let data = TranslatedData { weights: &from_nnef::Items(data), quantizations: &Quantizations::default() };
+        Self::translated(graph, data, options.strict, options.max_memory)
+    }
+
+    /// Translates a flat graph, with the data of its variables and the quantizations of its tensors.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Document::of_graph`].
+    pub(crate) fn translated(
+        graph: &Graph,
+        data: TranslatedData,
+        strict: bool,
+        max_memory: u64,
+    ) -> Result<Document, Diagnostics> {
+        let at = graph.operations.first().map(|operation| operation.at).unwrap_or_default();
+        if let Some(part) = TRANSLATION.missing() {
+            return Err(part.at(at));
+        }
+        Ok(Document::made(from_nnef::convert(graph, data, strict, max_memory)?, at.file))
     }
 
     /// A model that was created from a file in another notation.

@@ -4,6 +4,7 @@
 //! diagnostics are those of the rest of the crate.
 
 mod assignment;
+mod auto_pad;
 pub(crate) mod check;
 pub(crate) mod contents;
 mod document;
@@ -15,6 +16,7 @@ mod external;
 #[cfg(feature = "input")]
 mod facts;
 pub(crate) mod from_nnef;
+mod functions;
 pub(crate) mod infer;
 mod inline;
 pub(crate) mod model;
@@ -23,6 +25,7 @@ mod places;
 pub(crate) mod protobuf;
 mod provenance;
 pub(crate) mod run;
+mod scan_form;
 pub(crate) mod schema;
 mod scopes;
 mod standard;
@@ -30,6 +33,7 @@ pub(crate) mod text;
 pub(crate) mod to_nnef;
 pub(crate) mod types;
 mod view;
+mod walk;
 
 pub use document::Document;
 pub(crate) use document::ExternalFile;

@@ -19,7 +19,6 @@ use self::attributes::described;
 pub(crate) use self::constants::{ConstantReader, ModelConstants};
 use self::named::VisibleTensors;
 use super::infer::{GraphTypes, ModelTypes, ValueType, infer};
-use super::inline::{Functions, Imports, each_node};
 use super::model::{GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto};
 use super::schema::{Parameter, Presence, SchemaLookup, Schemas};
 use super::scopes::NodeScopes;
@@ -29,6 +28,8 @@ use crate::graph::names::NameId;
 use crate::graph::{
     Argument, Element, Extent as GraphExtent, Graph, Key, Kind, KindId, OriginId, Output, Shape, TensorId, Value,
 };
+use crate::onnx::functions::{Functions, Imports};
+use crate::onnx::walk::each_node;
 use crate::room::with_stack;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};

@@ -8,10 +8,12 @@ use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::eval::{Budget, Limits};
 use crate::live::Held;
-use crate::onnx::inline::{Functions, each_node, expand, expand_control, is_control};
+use crate::onnx::functions::Functions;
+use crate::onnx::inline::{expand, expand_control, is_control};
 use crate::onnx::model::{ModelProto, ValueInfo};
 use crate::onnx::places::Places;
 use crate::onnx::run::Stores;
+use crate::onnx::walk::each_node;
 use crate::source::{FileId, Location, Span};
 
 /// The number of rounds after which folding ends: each one resolves a condition that the result of another one decides.

@@ -9,6 +9,7 @@ use super::lists::product;
 use super::quantization;
 use super::value::{KnownExtents, ModelValue, NnefElement};
 use crate::diagnostics::Code;
+use crate::eval::Quantizations;
 use crate::graph::names::NameId;
 use crate::graph::{Graph, TensorId, Value as Argument, constant};
 use crate::onnx::model::{Dim, Extent, ShapeProto, TensorProto, TensorType, TypeForm, TypeProto, ValueInfo};
@@ -51,6 +52,15 @@ pub(crate) trait Weights {
     fn blocks(&self, _label: &str, _shape: &[usize]) -> Result<Option<BlockWeight>, String> {
         Ok(None)
     }
+}
+
+/// What a graph refers to, and is translated with it.
+#[derive(Clone, Copy)]
+pub(crate) struct TranslatedData<'d> {
+    /// The data of its variables.
+    pub(crate) weights: &'d dyn Weights,
+    /// The quantizations of its tensors.
+    pub(crate) quantizations: &'d Quantizations,
 }
 
 /// Items of variables, by label and shape.

@@ -15,7 +15,7 @@ use super::scope::TypeScope;
 use super::seen::SeenCalls;
 use super::tables::InnerTable;
 use crate::graph::names::NameId;
-use crate::onnx::inline::{Functions, Imports};
+use crate::onnx::functions::{Functions, Imports};
 use crate::onnx::model::{AttributeProto, FunctionProto, ModelProto, NodeProto};
 use crate::onnx::standard::{OperandTypes, apart, called};
 

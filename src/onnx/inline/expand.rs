@@ -2,18 +2,20 @@
 
 use rustc_hash::FxHashSet;
 
+use super::callee::Callee;
 use super::control::has_control;
 use super::copy::{Expand, Expansion};
 use super::defaults::{self, GivenTwice};
-use super::finding::NodeFinding;
-use super::functions::{Callee, FunctionKey, Functions, each_node_mut};
-use super::marks::NameMarks;
 use super::{annotations, named, shardings, training};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
+use crate::onnx::functions::NameMarks;
+use crate::onnx::functions::NodeFinding;
+use crate::onnx::functions::{FunctionKey, Functions};
 use crate::onnx::model::{FunctionProto, ModelProto};
 use crate::onnx::places::Places;
 use crate::onnx::standard;
+use crate::onnx::walk::each_node_mut;
 use crate::source::FileId;
 
 /// Expands the function calls in a model that the options select, and known control flow; `table` has its functions.

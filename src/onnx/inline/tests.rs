@@ -1,6 +1,6 @@
 use bytes::Bytes;
 
-use super::{each_graph, each_graph_mut};
+use crate::onnx::walk::{each_graph, each_graph_mut};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::onnx::Document;

@@ -3,6 +3,7 @@
 //! A value is a tensor, a sequence or an optional. Results have the types that the standard gives them: floats are
 //! computed in at least 32 bits and rounded once, integers wrap around. The limits are those of all evaluations.
 
+pub(in crate::onnx) mod activation;
 mod attributes;
 mod body;
 mod broadcast;

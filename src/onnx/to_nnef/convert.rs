@@ -6,7 +6,7 @@ use super::variables::NnefVariables;
 use crate::diagnostics::Diagnostics;
 use crate::eval::{Budget, Limits};
 use crate::graph::Graph;
-use crate::onnx::inline::NodeFinding;
+use crate::onnx::functions::NodeFinding;
 use crate::onnx::model::ModelProto;
 use crate::onnx::places::Places;
 use crate::onnx::run::Stores;

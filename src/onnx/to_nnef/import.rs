@@ -18,7 +18,7 @@ use crate::eval::Budget;
 use crate::graph::names::NameId;
 use crate::graph::{Note, OperationId};
 use crate::onnx::edit::is_function;
-use crate::onnx::inline::{Imports, NodeFinding};
+use crate::onnx::functions::{Imports, NodeFinding};
 use crate::onnx::model::{Extent, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo};
 use crate::onnx::places::Places;
 use crate::onnx::run::{Holdings, NodeAttributes, Stores, dtype_of, evaluate_node, tensor_of};

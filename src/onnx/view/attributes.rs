@@ -9,9 +9,9 @@ use crate::graph::constant::shortest;
 use crate::graph::names::NameId;
 use crate::graph::{OriginId, Value};
 use crate::onnx::infer::InnerPlace;
-use crate::onnx::inline::own_names;
 use crate::onnx::model::{AttributeProto, AttributeValue, GraphProto as OnnxGraph, NodeProto, TensorProto};
 use crate::onnx::types::{AttributeType, ElementType};
+use crate::onnx::walk::own_names;
 
 impl<'m> View<'m> {
     pub(super) fn attribute(

@@ -2,7 +2,7 @@
 
 use super::activation;
 use crate::library::recurrent::RecurrentKind;
-use crate::onnx::operators::recurrent::{self, Activation};
+use crate::onnx::run::activation::{Activation, activations, defaults};
 use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
@@ -94,7 +94,7 @@ impl Layer {
         }
         let names = call.texts("activations")?;
         let parameters = [call.floats("activation_alpha")?, call.floats("activation_beta")?];
-        let activations = recurrent::activations(kind, directions as usize, names, parameters).map_err(|_| NotKnown)?;
+        let activations = activations(kind, directions as usize, names, parameters).map_err(|_| NotKnown)?;
         if !activations.iter().all(|activation| activation::exists(activation, call.version)) {
             return Err(NotKnown);
         }
@@ -187,7 +187,7 @@ impl Layer {
 
     /// The steps of a direction. Returns the names of all states, the last state, and the last cell.
     fn direction(&self, out: &mut Lines, number: i64) -> [String; 3] {
-        let each = recurrent::defaults(self.kind).len();
+        let each = defaults(self.kind).len();
         let activations = self.activations.chunks(each).nth(number as usize).unwrap_or_default();
         let steps = DirectionSteps { layer: self, number, activations };
         steps.weights(out);
