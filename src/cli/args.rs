@@ -289,11 +289,6 @@ impl Output {
         let used = self.simplify.as_ref().map(|used| UsedRules::of(&rules(used), &rules(&self.simplify_except)));
         Passes { fold, share, simplify: used, annotate, outline, drop_bitcasts, fold_growth }
     }
-
-    /// Whether passes over the flat graph are requested.
-    pub(crate) fn has_passes(&self) -> bool {
-        self.fold || self.share || self.drop_bitcasts || !self.layout.is_empty()
-    }
 }
 
 /// How the result is compared with its source.

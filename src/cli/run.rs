@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::diagnostics::Diagnostics;
 use crate::input::Findings;
 use crate::input::model_run::ModelRun;
+use crate::input::layouts;
 use crate::input::passes::selected;
 use crate::input::settings::Settings;
 use crate::input::source::{Evaluable, Flat};
@@ -18,7 +19,7 @@ use super::io;
 use super::outcome::{RunResult, Status};
 use super::report::Reporter;
 use super::tensors::{self, Written};
-use super::{inputs, layouts, options};
+use super::{inputs, options};
 
 /// Evaluates an input and writes its outputs.
 pub(crate) fn run(path: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> RunResult {
@@ -45,7 +46,7 @@ fn graph(
     settings: &Settings,
     reporter: &mut Reporter,
 ) -> RunResult {
-    result = selected(result, settings);
+    result = selected(result, &mut *backing, settings)?;
     let (Ok((_, found)) | Err(found)) = &mut result;
     language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
     let Some(mut graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };

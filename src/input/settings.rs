@@ -30,8 +30,10 @@ pub(crate) struct Settings {
     pub(crate) production: Production,
     /// The values that inputs of the graph get, by name.
     pub(crate) bound: Vec<(String, Tensor)>,
-    /// The passes over the model itself, for inputs that are edited.
+    /// The passes.
     pub(crate) passes: Passes,
+    /// The layouts that tensors get.
+    pub(crate) layouts: Vec<String>,
 }
 
 /// Passes that options request.
@@ -76,6 +78,7 @@ impl Settings {
             production: Production::default(),
             bound: Vec::new(),
             passes: Passes::default(),
+            layouts: Vec::new(),
         }
     }
 

@@ -57,7 +57,7 @@ fn plain(settings: &Settings, dialect: Option<Dialect>) -> Settings {
     };
     let mut model = settings.model.clone();
     (model.graph, model.text) = (model.graph.max(options.max_text), model.text.max(options.max_text));
-    Settings { options, model, bound: Vec::new(), passes: Passes::default(), ..settings.clone() }
+    Settings { options, model, bound: Vec::new(), passes: Passes::default(), layouts: Vec::new(), ..settings.clone() }
 }
 
 impl ReadBack<'_> {
@@ -159,7 +159,7 @@ impl Side {
 
     fn of(evaluable: Evaluable, settings: &Settings) -> Result<Side, Refusal> {
         match evaluable {
-            Evaluable::Graph(flat) => match selected(flat.result, settings) {
+            Evaluable::Graph(mut flat) => match selected(flat.result, &mut *flat.backing, settings)? {
                 Ok((graph, found)) if !found.has_errors() => Ok(Side::Graph(flat.backing, Box::new(graph))),
                 Ok((_, found)) | Err(found) => {
                     Err(Refusal::Found(Box::new(Findings::new(flat.backing.sources().clone(), found))))

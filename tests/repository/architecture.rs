@@ -136,6 +136,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "eval",
             "files",
             "graph",
+            "layout",
             "live",
             "loops",
             "model",
