@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::diagnostics::Diagnostics;
 use crate::input::Findings;
-use crate::input::model_run::ModelRun;
 use crate::input::layouts;
+use crate::input::model_run::ModelRun;
 use crate::input::passes::selected;
 use crate::input::settings::Settings;
 use crate::input::source::{Evaluable, Flat};
@@ -34,7 +34,7 @@ pub(crate) fn run(path: &Path, arguments: &args::Run, language: &Language, repor
     match source.evaluable(&settings)? {
         Evaluable::Graph(flat) => graph(*flat, (arguments, &language), written, &settings, reporter),
         Evaluable::Network(networks, found) => network((*networks, found), arguments, written, &settings, reporter),
-        Evaluable::Model(run) => model(*run, (arguments, &language), written, &settings, reporter),
+        Evaluable::Model(run) => model(*run, arguments, &language, written, &settings, reporter),
     }
 }
 
@@ -78,7 +78,8 @@ fn graph(
 /// Evaluates a model of ONNX.
 fn model(
     mut run: ModelRun,
-    (arguments, language): (&args::Run, &Language),
+    arguments: &args::Run,
+    language: &Language,
     written: Written,
     settings: &Settings,
     reporter: &mut Reporter,

@@ -16,11 +16,7 @@ use crate::{Graph, write};
 /// # Errors
 ///
 /// Those of a pass that cannot be done.
-pub(crate) fn selected(
-    result: Expanded,
-    backing: &mut dyn Backing,
-    settings: &Settings,
-) -> Result<Expanded, Refusal> {
+pub(crate) fn selected(result: Expanded, backing: &mut dyn Backing, settings: &Settings) -> Result<Expanded, Refusal> {
     let (mut graph, mut found) = match result {
         Ok(flat) => flat,
         Err(errors) => return Ok(Err(errors)),

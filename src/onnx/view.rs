@@ -115,7 +115,7 @@ pub(crate) fn graph(
         ViewTypes::Inferred | ViewTypes::Compared => Some(infer(model, options)),
         ViewTypes::Omitted => None,
     };
-    seen(model, (file, wanted, types.as_ref()), options, bytes).map_err(too_large)
+    seen(model, file, wanted, types.as_ref(), options, bytes).map_err(too_large)
 }
 
 /// Whether tensors of a graph have types and shapes, which cost as much as the rest of the graph.
@@ -155,7 +155,9 @@ fn size(model: &ModelProto) -> u64 {
 
 fn seen(
     model: &ModelProto,
-    (file, types_wanted, types): (FileId, ViewTypes, Option<&ModelTypes>),
+    file: FileId,
+    types_wanted: ViewTypes,
+    types: Option<&ModelTypes>,
     options: &Options,
     bytes: u64,
 ) -> Result<(Graph, ModelConstants), TooLarge> {

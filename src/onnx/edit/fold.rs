@@ -341,7 +341,7 @@ impl<'m> Folding<'m, '_> {
     fn grows(&self, node: &NodeProto, results: &[Option<Arc<Tensor>>]) -> bool {
         let results = node.outputs.iter().zip(results);
         let results = results.filter_map(|(name, tensor)| Some((*name, &**tensor.as_ref()?)));
-        !self.is_constant(node) && self.growth.exceeds((self.names, &self.uses), node, results)
+        !self.is_constant(node) && self.growth.exceeds(self.names, &self.uses, node, results)
     }
 
     /// Notes the results of a node that stays because they are large: what is computed from them may be small.

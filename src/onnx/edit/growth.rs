@@ -70,7 +70,8 @@ impl Growth {
     /// Whether a model becomes larger than it may with constants in place of a node.
     pub(super) fn exceeds<'t>(
         &self,
-        (names, uses): (&ModelNames, &[u32]),
+        names: &ModelNames,
+        uses: &[u32],
         node: &NodeProto,
         results: impl Iterator<Item = (NameId, &'t Tensor)>,
     ) -> bool {

@@ -13,7 +13,7 @@ use crate::onnx::functions::NameMarks;
 use crate::onnx::functions::NodeFinding;
 use crate::onnx::functions::{FunctionKey, Functions};
 use crate::onnx::model::{FunctionProto, ModelProto};
-use crate::onnx::places::Places;
+use crate::onnx::places::{PlacedModel, Places};
 use crate::onnx::standard;
 use crate::onnx::walk::each_node_mut;
 use crate::source::FileId;
@@ -28,7 +28,7 @@ use crate::source::FileId;
 pub(crate) fn expand(
     model: &mut ModelProto,
     table: Functions,
-    (file, places): (FileId, &Places),
+    PlacedModel { file, places }: PlacedModel,
     options: &Options,
 ) -> Result<Diagnostics, Diagnostics> {
     let (unknown, wanted) = named::check(model, options);
@@ -49,7 +49,7 @@ pub(crate) fn expand(
         }
     }
     settle_names(model);
-    report(unknown.into_iter().chain(kept).chain(found), (file, places), options, &mut diagnostics);
+    report(unknown.into_iter().chain(kept).chain(found), file, places, options, &mut diagnostics);
     if accepted { Ok(diagnostics) } else { Err(diagnostics) }
 }
 
@@ -88,7 +88,7 @@ pub(in crate::onnx) fn expand_control(
         Err(found) => (found, false, false),
     };
     let accepted = accepted || found.is_empty();
-    report(found, (file, places), options, &mut diagnostics);
+    report(found, file, places, options, &mut diagnostics);
     if accepted { Ok((diagnostics, expanded)) } else { Err(diagnostics) }
 }
 
@@ -125,7 +125,8 @@ fn unrolled(
 /// Reports what is wrong with nodes; loops that stay are errors if a flat model is required.
 fn report(
     found: impl IntoIterator<Item = NodeFinding>,
-    (file, places): (FileId, &Places),
+    file: FileId,
+    places: &Places,
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) {

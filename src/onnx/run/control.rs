@@ -209,14 +209,15 @@ fn scan<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult 
     }
     let operands = (0..call.count()).map(|i| call.value(i).cloned()).collect::<Result<Vec<_>, _>>()?;
     let graph = call.graph("body")?;
-    scanned(at, call, (&*at.body_of(graph)?, graph), operands, None)
+    scanned(at, call, &*at.body_of(graph)?, graph, operands, None)
 }
 
 /// Runs a graph on slices, at most a number of them.
 fn scanned<'c, 'm>(
     at: &Control<'c, 'm>,
     call: &NodeCall<'c, 'm>,
-    (body, graph): (&RunBody<'m>, &'m GraphProto),
+    body: &RunBody<'m>,
+    graph: &'m GraphProto,
     mut states: Vec<RunValue>,
     most: Option<usize>,
 ) -> ControlResult {
@@ -259,7 +260,7 @@ fn scan_of_batches<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> Con
         };
         let values = operands.iter().map(element).collect::<Result<Vec<_>, _>>()?;
         let most = lengths.as_ref().and_then(|lengths| usize::try_from(*lengths.get(batch)?).ok());
-        let results = scanned(at, call, (&body, graph), values, most)?;
+        let results = scanned(at, call, &body, graph, values, most)?;
         collected.resize_with(results.len(), Vec::new);
         for (i, (into, value)) in collected.iter_mut().zip(results).enumerate() {
             if let RunValue::Tensor(tensor) = value {

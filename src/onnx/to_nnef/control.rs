@@ -210,7 +210,7 @@ impl<'m> Import<'m> {
         let states = operands.get(2..).unwrap_or_default().iter();
         let states = states.map(|item| item.clone().ok_or(NodeRefusal::UNFIT)).collect::<Lowered<Vec<NnefItem>>>()?;
         let sides = vec![ScanSide::default(); node.outputs.len().saturating_sub(states.len())];
-        self.walked(node, body, (TripFeed::Numbers, sides), LoopStart { most, condition, states })
+        self.walked(node, body, TripFeed::Numbers, sides, LoopStart { most, condition, states })
     }
 
     /// Refuses more trips than the options allow.
@@ -246,7 +246,7 @@ impl<'m> Import<'m> {
         let trips = trips.ok_or(NodeRefusal::UNFIT)?;
         let states = (0..form.states).map(|i| operand(operands, i)).collect::<Lowered<Vec<NnefItem>>>()?;
         let sides = (0..node.outputs.len().saturating_sub(form.states)).map(|i| form.output(i)).collect();
-        self.walked(node, body, (TripFeed::Items(inputs, trips), sides), LoopStart::counted(trips, states))
+        self.walked(node, body, TripFeed::Items(inputs, trips), sides, LoopStart::counted(trips, states))
     }
 
     /// The results of a loop: its states, and what was collected along the axes of `sides`.
@@ -254,7 +254,8 @@ impl<'m> Import<'m> {
         &mut self,
         node: &'m NodeProto,
         body: &'m GraphProto,
-        (feed, sides): (TripFeed<FlatTensor>, Vec<ScanSide>),
+        feed: TripFeed<FlatTensor>,
+        sides: Vec<ScanSide>,
         start: LoopStart<NnefItem>,
     ) -> Lowered<Vec<NnefItem>> {
         let collected = vec![Vec::new(); sides.len()];

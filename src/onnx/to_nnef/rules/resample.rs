@@ -128,7 +128,7 @@ fn along(line: &mut NodeLine, x: FlatTensor, axis: usize, weights: &Tensor) -> L
     if let Some(items) = single(weights) {
         return match repeated(&items, columns) {
             Some(factor) if !x.dtype.is_integer() && !line.emit.has_registries() => upsampled(line, x, axis, factor),
-            _ => taken(line, x, axis, (&[rows], items)),
+            _ => taken(line, x, axis, &[rows], items),
         };
     }
     let rank = line.emit.rank(x)?;
@@ -164,7 +164,7 @@ fn upsampled(line: &mut NodeLine, x: FlatTensor, axis: usize, factor: i64) -> Lo
         let extents = line.emit.extents(x)?;
         line.emit.room(&counts(&[extents[axis], factor])?)?;
         let items = (0..extents[axis]).flat_map(|item| (0..factor).map(move |_| item)).collect::<Vec<i64>>();
-        return taken(line, x, axis, (&[items.len()], items));
+        return taken(line, x, axis, &[items.len()], items);
     }
     let factors = (2..rank).map(|own| if own == axis { factor } else { 1 });
     line.emit.on("nearest_upsample", x, [crate::onnx::to_nnef::emit::integers(factors)])
