@@ -248,11 +248,6 @@ impl Output {
         let merge = self.merge.as_ref().map(merged);
         Passes { fold, share, simplify: used, merge, annotate, outline, drop_bitcasts, fold_growth }
     }
-
-    /// Whether passes over the flat graph are requested.
-    pub(crate) fn has_passes(&self) -> bool {
-        self.fold || self.share || self.drop_bitcasts || !self.layout.is_empty()
-    }
 }
 
 /// How the result is compared with its source.

@@ -41,7 +41,7 @@ pub(crate) fn run(
     }
     let limit = language.limits.output();
     if let Some(path) = &arguments.page {
-        page::write((path, limit), &difference, &inputs)?;
+        page::write(path, limit, &difference, &inputs)?;
     }
     tell(&difference, limit, reporter)?;
     let status = if difference.is_equal() { Status::Done } else { Status::Refused };

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::Graph;
 use crate::input::Findings;
-use crate::input::passes::{outlined, selected};
+use crate::input::passes::rows::Stage;
+use crate::input::passes::{changed, outlined, selected};
 use crate::input::source::{Backing, Flat};
 use crate::input::summaries::summaries;
 use crate::layout::Removed;
@@ -23,7 +24,7 @@ use super::report::Reporter;
 use super::request::{Destination, Request, path};
 use super::spool::Spool;
 use super::verify::Comparison;
-use super::{args, edit, external, inputs, passes, process, stats};
+use super::{args, edit, external, inputs, process, stats};
 
 /// Flattens an input and writes the result.
 pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult {
@@ -51,6 +52,7 @@ pub(super) fn flatten(mut input: NotationInput, asked: Flattening, reporter: &mu
     settings.provenance = output.provenance;
     settings.passes = output.passes();
     settings.kept.clone_from(&output.keep_tensors);
+    settings.layouts.clone_from(&output.layout);
     settings.bound.extend(bound.iter().cloned());
     settings.constants = destination.to.summarizes;
     let mut request = Request { language: &language, settings: &settings, output, verification, destination };
@@ -60,18 +62,19 @@ pub(super) fn flatten(mut input: NotationInput, asked: Flattening, reporter: &mu
     let Flat { mut backing, mut result } = source.flatten(request.to(), &settings)?;
     // A model of which the graph is a view has gone through the passes itself.
     if !backing.is_bound() {
-        result = selected(result, &settings);
+        result = selected(result, &mut *backing, &settings)?;
     }
     let (Ok((_, found)) | Err(found)) = &mut result;
     language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
-    let removed = match &mut result {
-        Ok((graph, _)) if output.has_passes() && !backing.is_view() => {
-            passes::run(&request, &mut *backing, graph, reporter)?
+    let mut removed = None;
+    if let (Ok((graph, _)), false) = (&mut result, backing.is_view()) {
+        for (row, did) in changed(graph, &mut *backing, &[Stage::Change, Stage::Note], &settings)? {
+            if let Some(count) = did.count {
+                reporter.remark(&format!("{}: {count}", row.counts));
+            }
+            did.removed.iter().for_each(|removed| reporter.remark(&removed.told()));
+            removed = did.removed.or(removed);
         }
-        _ => None,
-    };
-    if let (Ok((graph, _)), true) = (&mut result, settings.passes.annotate && request.to().dialect.is_some()) {
-        graph.annotate(backing.sources());
     }
     let whole = match request.destination.target.take() {
         Some(target) => {
@@ -84,8 +87,8 @@ pub(super) fn flatten(mut input: NotationInput, asked: Flattening, reporter: &mu
         Ok((graph, _)) if request.to().has_data(true) => encoder(&mut *backing, graph, &request)?,
         _ => None,
     };
-    let Some(graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
-    let calls = outlined(&mut *backing, &graph, &settings)?;
+    let Some(mut graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
+    let calls = outlined(&mut *backing, &mut graph, &settings)?;
     let graphs = (&graph, calls.as_ref().unwrap_or(&graph));
     let values = summaries(&mut *backing, &graph, request.to(), &settings);
     let comparison = Comparison::of(compared, &request).map(|of| of.of_graph(&*backing));

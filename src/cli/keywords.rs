@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::diff::Difference;
 use crate::input::differ::{DiffDetails, differ};
+use crate::input::passes::rows::{PASSES, PassStep};
 use crate::input::settings::Passes;
 use crate::input::table::Notation;
 use crate::input::{Findings, Given, Input, Refusal};
@@ -64,6 +65,38 @@ pub struct Saved {
 /// ```
 pub fn endings() -> impl Iterator<Item = String> {
     Notation::endings()
+}
+
+/// What a pass is applied to, and its option.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ListedPass {
+    /// The name of the option.
+    pub option: &'static str,
+    /// What the pass takes.
+    pub takes: &'static str,
+    /// What is so behind it.
+    pub changes: &'static str,
+    /// Whether flat graphs go through it, or their expansion does it.
+    pub graphs: bool,
+    /// Whether models of ONNX do.
+    pub models: bool,
+}
+
+/// The passes, in the order in which they run.
+///
+/// ```
+/// let order: Vec<&str> = nnef_flatten::cli::passes().map(|pass| pass.option).collect();
+/// assert!(order.starts_with(&["bind", "set"]) && order.ends_with(&["annotate", "outline"]));
+/// ```
+pub fn passes() -> impl Iterator<Item = ListedPass> {
+    PASSES.iter().map(|row| ListedPass {
+        option: row.option,
+        takes: row.takes,
+        changes: row.changes,
+        graphs: !matches!(row.on_graph, PassStep::Refused),
+        models: !matches!(row.on_model, PassStep::Refused),
+    })
 }
 
 impl From<Failure> for Refusal {
@@ -160,6 +193,7 @@ impl Keywords {
         settings.options.migrate = migrated && source.dialect().is_some();
         settings.passes = self.passes();
         settings.kept.clone_from(&self.output.keep_tensors);
+        settings.layouts.clone_from(&self.output.layout);
         settings.provenance = self.output.provenance;
         settings.bound.extend(self.bound.iter().cloned());
         Ok(Input::new(source, notation, settings))

@@ -22,7 +22,6 @@ mod interrupt;
 mod io;
 mod keywords;
 mod layout;
-mod layouts;
 mod limits;
 #[cfg(feature = "lsp")]
 mod lsp;
@@ -30,7 +29,6 @@ mod man;
 mod models;
 mod options;
 mod outcome;
-mod passes;
 mod process;
 mod progress;
 mod report;
@@ -46,4 +44,4 @@ mod walk;
 
 pub use crate::cancel::Cancellation;
 pub use command::main;
-pub use keywords::{Keywords, Saved, endings};
+pub use keywords::{Keywords, ListedPass, Saved, endings, passes};

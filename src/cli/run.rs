@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::diagnostics::Diagnostics;
 use crate::input::Findings;
+use crate::input::layouts;
 use crate::input::model_run::ModelRun;
 use crate::input::passes::selected;
 use crate::input::settings::Settings;
@@ -17,7 +18,7 @@ use super::io;
 use super::outcome::{RunResult, Status};
 use super::report::Reporter;
 use super::tensors::{self, Written};
-use super::{inputs, layouts, options};
+use super::{inputs, options};
 
 /// Evaluates an input and writes its outputs.
 pub(crate) fn run(path: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> RunResult {
@@ -32,7 +33,7 @@ pub(crate) fn run(path: &Path, arguments: &args::Run, language: &Language, repor
     match source.evaluable(&settings)? {
         Evaluable::Graph(flat) => graph(*flat, (arguments, &language), written, &settings, reporter),
         Evaluable::Network(networks, found) => network((*networks, found), arguments, written, &settings, reporter),
-        Evaluable::Model(run) => model(*run, (arguments, &language), written, &settings, reporter),
+        Evaluable::Model(run) => model(*run, arguments, &language, written, &settings, reporter),
     }
 }
 
@@ -44,7 +45,7 @@ fn graph(
     settings: &Settings,
     reporter: &mut Reporter,
 ) -> RunResult {
-    result = selected(result, settings);
+    result = selected(result, &mut *backing, settings)?;
     let (Ok((_, found)) | Err(found)) = &mut result;
     language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
     let Some(mut graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
@@ -74,7 +75,8 @@ fn graph(
 /// Evaluates a model of ONNX.
 fn model(
     mut run: ModelRun,
-    (arguments, language): (&args::Run, &Language),
+    arguments: &args::Run,
+    language: &Language,
     written: Written,
     settings: &Settings,
     reporter: &mut Reporter,

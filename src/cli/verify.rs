@@ -6,13 +6,13 @@ use std::path::Path;
 
 use crate::Dialect;
 use crate::files::temporary;
+use crate::input::layouts;
 use crate::input::source::{Backing, Source};
 use crate::input::verify::{Labels, ReadBack, Side, Verified, verify};
 use crate::model::{Model, ModelError, Staged};
 use crate::tensor::value::NamedValues;
 use serde_json::json;
 
-use super::layouts;
 use super::outcome::Failure;
 use super::report::Reporter;
 use super::request::{Request, path};
@@ -123,10 +123,10 @@ impl<'c> Comparison<'c> {
     }
 
     fn compare(self, mut written: Side, labels: Labels, reporter: &mut Reporter) -> Result<(), Failure> {
-        let Request { language, verification, settings, output, .. } = *self.request;
+        let Request { language, verification, settings, .. } = *self.request;
         let mut source = Side::source(self.source, settings)?;
         if let Some(graph) = written.graph() {
-            layouts::assign(graph, &output.layout)?;
+            layouts::assign(graph, &settings.layouts)?;
         }
         let read = |path: &Path| -> Result<NamedValues, Failure> {
             // A network has no graph: that of what was written has its inputs.

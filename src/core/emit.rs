@@ -52,7 +52,7 @@ impl Machine {
         let Site { operands, keys: (_, count), span, hint, name, ordinal, .. } = self.program.sites[index as usize];
         let common = self.push_arguments(operands, count as usize)?;
         let name = self.result_name(hint, (name, ordinal));
-        let tensor = self.finish(emission, name, span, (count, common));
+        let tensor = self.finish(emission, name, span, count, common);
         self.place(index, Value::Tensor(tensor));
         Ok(())
     }
@@ -117,13 +117,13 @@ impl Machine {
             self.graph.push_operand(value.clone(), &mut common);
         }
         let name = self.result_name(site.hint, (site.name, site.ordinal));
-        Ok(Value::Tensor(self.finish(emission, name, site.span, (arguments.len() as u32, common))))
+        Ok(Value::Tensor(self.finish(emission, name, site.span, arguments.len() as u32, common)))
     }
 
     /// Adds an operation whose `count` arguments were added to the graph, and returns its only result, which
     /// gets this name. `common` describes the shape that all arguments have.
     #[inline(always)]
-    fn finish(&mut self, emission: Emission, name: NameId, span: Span, (count, common): (u32, Common)) -> TensorId {
+    fn finish(&mut self, emission: Emission, name: NameId, span: Span, count: u32, common: Common) -> TensorId {
         let generic = self.argument_type(&emission, count);
         let source = (Location::new(emission.file, span), self.origin());
         // If items of an argument are known, those of the result may be known too, so inference is needed.

@@ -97,8 +97,8 @@ pub(super) struct Running {
     of: Repetition,
     site: u32,
     head: Head,
-    /// The number of steps that were started.
-    started: usize,
+    /// The number of the next step.
+    trip: usize,
     /// The most recent ends of sections, which are shared with sections that begin there.
     bounds: SmallVec<[Arc<[i64]>; 4]>,
 }
@@ -117,7 +117,7 @@ impl Machine {
             Some(Planned::Steps(of)) => {
                 let Some(Body { head, .. }) = self.calls.bodies[of.unit.index()] else { return Ok(Some(of.unit)) };
                 self.drop_stack(self.stack.len() - site.keys.1 as usize);
-                let running = Running { of, site: index, head, started: 0, bounds: SmallVec::new() };
+                let running = Running { of, site: index, head, trip: 0, bounds: SmallVec::new() };
                 self.iterations.repetitions.push(running);
                 return Ok(None);
             }
@@ -170,16 +170,16 @@ impl Machine {
     /// Takes the results of the previous step, and starts the next step or ends the repetition.
     pub(super) fn step(&mut self) -> Outcome<()> {
         let Some(mut running) = self.iterations.repetitions.pop() else { return Ok(()) };
-        if running.started > 0 {
+        if running.trip > 0 {
             self.take_results(&mut running);
         }
-        if running.started == running.of.count {
+        if running.trip == running.of.count {
             return self.end_repetition(running);
         }
         self.check_depth()?;
-        let path = self.trip_path(running.of.path, None, running.started as u64);
+        let path = self.trip_path(running.of.path, None, running.trip as u64);
         self.push_step_arguments(&mut running, path)?;
-        running.started += 1;
+        running.trip += 1;
         let targets = self.calls.targets.len() as u32;
         self.calls.targets.resize(targets as usize + running.head.results as usize, ResultName::Auto);
         // The step returns to this instruction.
@@ -204,8 +204,8 @@ impl Machine {
             let name = self.units.get(running.of.unit).params[section.param].name;
             let name = self.graph.names.child(path, name, 0, false);
             let place = match section.chunk < 0 {
-                true => running.of.count - 1 - running.started,
-                false => running.started,
+                true => running.of.count - 1 - running.trip,
+                false => running.trip,
             };
             let begin = place as i64 * section.chunk.abs();
             let [begin, end] = [begin, begin + section.chunk.abs()].map(|at| bound(&mut running.bounds, at));

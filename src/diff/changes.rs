@@ -82,7 +82,7 @@ impl<'g> Finder<'_, 'g> {
         self.sides[side].graph
     }
 
-    fn report(&mut self, (section, at, after): (u8, usize, u8), operations: [Option<usize>; 2], told: Told) {
+    fn report(&mut self, section: u8, at: usize, after: u8, operations: [Option<usize>; 2], told: Told) {
         let Told { what, part, old, new } = told;
         let mut module = String::new();
         let changed = [0, 1].map(|side| {
@@ -113,7 +113,7 @@ impl<'g> Finder<'_, 'g> {
                 self.touched.insert(ends[0]);
             }
             for (what, old, new) in self.types(ends) {
-                self.report((0, *i, 1), [None, None], Told::new(what, inputs.names[0][*i].clone(), old, new));
+                self.report(0, *i, 1, [None, None], Told::new(what, inputs.names[0][*i].clone(), old, new));
             }
         }
     }
@@ -127,7 +127,7 @@ impl<'g> Finder<'_, 'g> {
             }
             let producers = [self.hashes[0].producer(x), self.hashes[1].producer(y)];
             let told = Told::new(What::Output, outputs.names[0][*i].clone(), self.made_by(0, x), self.made_by(1, y));
-            self.report((2, *i, 1), producers, told);
+            self.report(2, *i, 1, producers, told);
         }
     }
 
@@ -152,22 +152,22 @@ impl<'g> Finder<'_, 'g> {
             if old != new {
                 let operations = [producers(self, 0, *i), producers(self, 1, *j)];
                 let told = Told::new(what, old.clone(), old.clone(), new.clone());
-                self.report((section, *i, 0), operations, told);
+                self.report(section, *i, 0, operations, told);
             }
         }
         if ends.is_reordered() {
             let [old, new] = [0, 1].map(|side| report::list(&ends.names[side]));
-            self.report((section, 0, 0), [None, None], Told::new(what, "order", old, new));
+            self.report(section, 0, 0, [None, None], Told::new(what, "order", old, new));
         }
         for at in &ends.alone[0] {
             let name = ends.names[0][*at].clone();
             let told = Told::new(what, name.clone(), name, None);
-            self.report((section, *at, 0), [producers(self, 0, *at), None], told);
+            self.report(section, *at, 0, [producers(self, 0, *at), None], told);
         }
         for at in &ends.alone[1] {
             let name = ends.names[1][*at].clone();
             let told = Told::new(what, name.clone(), None, name);
-            self.report((section, *at, 0), [None, producers(self, 1, *at)], told);
+            self.report(section, *at, 0, [None, producers(self, 1, *at)], told);
         }
     }
 
@@ -209,7 +209,7 @@ impl<'g> Finder<'_, 'g> {
         let same_label = a.label[i] == b.label[j];
         let (mut is_changed, mut follows) = (!same_label, false);
         if !same_label || a.above[i] != b.above[j] && !self.has_same_operands(i, j) {
-            is_changed |= self.arguments((i, j), same_label);
+            is_changed |= self.arguments(i, j, same_label);
         }
         if !same_label {
             self.other_parts(i, j);
@@ -231,7 +231,7 @@ impl<'g> Finder<'_, 'g> {
             }
             let name = self.graph(0).tensor_name(*x);
             for (what, old, new) in types {
-                self.report((1, i, 0), [Some(i), Some(j)], Told::new(what, name.clone(), old, new));
+                self.report(1, i, 0, [Some(i), Some(j)], Told::new(what, name.clone(), old, new));
             }
             is_changed = true;
         }
@@ -258,7 +258,7 @@ impl<'g> Finder<'_, 'g> {
             (Some(old), Some(new)) if old != new && !is_changed => {
                 let forms = (old.form != new.form).then(|| (old.form.clone(), new.form.clone()));
                 let (old, new) = forms.unzip();
-                self.report((1, i, 0), [Some(i), Some(j)], Told::new(What::Data, "", old, new));
+                self.report(1, i, 0, [Some(i), Some(j)], Told::new(What::Data, "", old, new));
             }
             (Some(_), None) | (None, Some(_)) => self.difference.unknown_data += 1,
             _ => {}
@@ -277,12 +277,12 @@ impl<'g> Finder<'_, 'g> {
         let (old, new) = (a.dtype(), b.dtype());
         if old != new {
             let [old, new] = [old, new].map(|dtype| dtype.map(|dtype| dtype.text().to_owned()));
-            self.report((1, i, 0), [Some(i), Some(j)], Told::new(What::Attribute, "type", old, new));
+            self.report(1, i, 0, [Some(i), Some(j)], Told::new(What::Attribute, "type", old, new));
         }
         let [old, new] = [(0, a), (1, b)].map(|(side, of)| self.graph(side).tensors_of(of).count());
         if old != new {
             let told = Told::new(What::Results, "", old.to_string(), new.to_string());
-            self.report((1, i, 0), [Some(i), Some(j)], told);
+            self.report(1, i, 0, [Some(i), Some(j)], told);
         }
     }
 
@@ -302,7 +302,7 @@ impl<'g> Finder<'_, 'g> {
         });
         for i in (0..self.hashes[0].len()).filter(|i| !reported[0].contains(i)) {
             if self.matching.counterpart(0, i).is_none() {
-                self.report((1, i, 0), [Some(i), None], Told::new(What::Removed, "", None, None));
+                self.report(1, i, 0, [Some(i), None], Told::new(What::Removed, "", None, None));
             }
         }
         // An added operation stands after the one before it.
@@ -317,7 +317,7 @@ impl<'g> Finder<'_, 'g> {
                     }
                 }
                 None if reported[1].contains(&j) => {}
-                None => self.report((1, before, 1), [None, Some(j)], Told::new(What::Added, "", None, None)),
+                None => self.report(1, before, 1, [None, Some(j)], Told::new(What::Added, "", None, None)),
             }
         }
     }

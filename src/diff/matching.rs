@@ -225,8 +225,8 @@ impl<'h, 'g> Spread<'h, 'g> {
             if matching.is_done() {
                 return;
             }
-            self.operands(matching, (a, b), &key, &mut open);
-            self.users(matching, (a, b), &key, &mut open);
+            self.operands(matching, a, b, &key, &mut open);
+            self.users(matching, a, b, &key, &mut open);
         }
     }
 
@@ -253,7 +253,8 @@ impl<'h, 'g> Spread<'h, 'g> {
     fn operands(
         &mut self,
         matching: &mut Matching,
-        (a, b): (usize, usize),
+        a: usize,
+        b: usize,
         key: &impl Fn(&GraphHashes, usize) -> u64,
         open: &mut Vec<(usize, usize)>,
     ) {
@@ -272,7 +273,8 @@ impl<'h, 'g> Spread<'h, 'g> {
     fn users(
         &mut self,
         matching: &mut Matching,
-        (a, b): (usize, usize),
+        a: usize,
+        b: usize,
         key: &impl Fn(&GraphHashes, usize) -> u64,
         open: &mut Vec<(usize, usize)>,
     ) {

@@ -7,6 +7,7 @@ use ndarray::{ArrayD, Axis};
 use super::array::{scalars, view};
 use super::budget::Budget;
 use super::error::EvalError;
+use super::joined::stacked;
 use super::run::Run;
 use crate::diagnostics::Code;
 use crate::dictionary::Deviation;
@@ -357,7 +358,7 @@ fn nested(value: &Value, depth: usize) -> Result<Tensor, EvalError> {
         Value::Logical(item) => Ok(Tensor::logicals(&[], vec![*item])?),
         Value::Array(items) if depth < super::MAX_RANK => {
             let parts: Vec<Tensor> = items.iter().map(|item| nested(item, depth + 1)).collect::<Result<_, _>>()?;
-            super::sections::stacked(&parts, 0)
+            stacked(&parts, 0)
         }
         _ => Err(EvalError::argument("an array that is used as a tensor has an item that is not a number")),
     }

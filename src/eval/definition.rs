@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 
-use super::Evaluator;
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::run::Engine;
 use crate::graph::constant::primitive;
 use crate::graph::{Dialect, Graph, Key, Output, Primitive, Shape, TensorId, Value};
 use crate::library::registries::BUILT_IN;
@@ -33,14 +33,14 @@ impl Definition {
     /// # Errors
     ///
     /// The call or the definition has errors for these operands.
-    pub(super) fn expanded(self, evaluator: &Evaluator) -> Result<Option<Arc<Graph>>, EvalError> {
-        let mut known = evaluator.definitions.borrow_mut();
+    pub(super) fn expanded(self, engine: &dyn Engine) -> Result<Option<Arc<Graph>>, EvalError> {
+        let mut known = engine.definitions().borrow_mut();
         if let Some(graph) = known.get(&self) {
             return Ok(Some(Arc::clone(graph)));
         }
         let limits = Options::default();
-        let max_memory = limits.max_memory.min(evaluator.limits.max_items.saturating_mul(8));
-        let max_ops = limits.max_ops.min(evaluator.limits.max_work);
+        let max_memory = limits.max_memory.min(engine.limits().max_items.saturating_mul(8));
+        let max_ops = limits.max_ops.min(engine.limits().max_work);
         let (dialect, libraries) = (Some(self.dialect), self.libraries.clone());
         let options = Options { dialect, libraries, lower: Lower::All, max_memory, max_ops, ..limits };
         let refused = |why: String| {
@@ -138,7 +138,7 @@ fn definition(call: &Call) -> Result<(Definition, Vec<Arc<Tensor>>), EvalError> 
 /// Evaluates a compound of the standard library by its definition.
 pub(crate) fn by_definition(call: &Call) -> KernelResult {
     let (definition, given) = definition(call)?;
-    let Some(graph) = definition.expanded(call.run.evaluator)? else {
+    let Some(graph) = definition.expanded(call.run.engine)? else {
         let message = format!("the definition of `{}` is not known", call.name());
         return Err(EvalError::new(crate::diagnostics::Code::NotEvaluated, message));
     };

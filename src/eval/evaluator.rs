@@ -1,7 +1,6 @@
 //! The evaluator: limits, additional kernels and quantizations, and running graphs with them.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -12,30 +11,13 @@ use super::call::{Call, Kernel, KernelResult};
 use super::definition::{self, Definition};
 use super::error::EvalError;
 use super::quantized::Quantizations;
-use super::run::{Run, RunInput, RunInputs};
+use super::run::{Engine, Run, RunInput, RunInputs};
 use super::table;
-
+use super::variables::Variables;
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Kind, TensorId};
 use crate::parts::KERNELS;
-use crate::tensor::{DType, Tensor, TensorError};
-
-/// A source of the data of variables.
-pub trait Variables {
-    /// The data of the variable with a label, if there are any. `shape` and `of` are the shape and, if known,
-    /// the element type of the variable; the evaluator checks both.
-    ///
-    /// # Errors
-    ///
-    /// The data exist but cannot be read.
-    fn load(&self, label: &str, shape: &[usize], of: Option<DType>) -> Result<Option<Tensor>, TensorError>;
-}
-
-impl Variables for BTreeMap<String, Tensor> {
-    fn load(&self, label: &str, _: &[usize], _: Option<DType>) -> Result<Option<Tensor>, TensorError> {
-        Ok(self.get(label).cloned())
-    }
-}
+use crate::tensor::Tensor;
 
 /// The result of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,9 +37,9 @@ pub struct Evaluator {
     /// The quantizations of the graph's tensors.
     pub(super) quantizations: Quantizations,
     /// The seed of random data for variables without data.
-    pub(in crate::eval) seed: Option<u64>,
+    seed: Option<u64>,
     /// Expanded definitions of compounds.
-    pub(in crate::eval) definitions: RefCell<FxHashMap<Definition, Arc<Graph>>>,
+    definitions: RefCell<FxHashMap<Definition, Arc<Graph>>>,
 }
 
 impl Evaluator {
@@ -97,19 +79,6 @@ impl Evaluator {
     pub fn operation(mut self, name: &str, kernel: impl Fn(&Call) -> KernelResult + 'static) -> Self {
         self.kernels.insert(name.to_string(), Arc::new(kernel));
         self
-    }
-
-    /// The kernel for operations of a kind.
-    pub(super) fn kernel(&self, graph: &Graph, kind: &Kind) -> Option<Kernel> {
-        let name = graph.text_of(kind.name);
-        if let Some(kernel) = self.kernels.get(name) {
-            return Some(Arc::clone(kernel));
-        }
-        let known = graph.meaning(kind).and_then(table::function);
-        if let Some(known) = known {
-            return Some(Arc::new(known));
-        }
-        kind.standard.then(|| Arc::new(definition::by_definition) as Kernel)
     }
 
     /// The value of a variable: its data, decoded if they are codes of a quantized tensor.
@@ -175,6 +144,32 @@ impl Evaluator {
         let tensors = run.tensors(&graph.outputs)?;
         let names = graph.outputs.iter().map(|output| graph.tensor_name(*output));
         Ok(Evaluation { outputs: names.zip(tensors).collect(), updates: run.updates.take() })
+    }
+}
+
+impl Engine for Evaluator {
+    fn kernel(&self, graph: &Graph, kind: &Kind) -> Option<Kernel> {
+        let name = graph.text_of(kind.name);
+        if let Some(kernel) = self.kernels.get(name) {
+            return Some(Arc::clone(kernel));
+        }
+        let known = graph.meaning(kind).and_then(table::function);
+        if let Some(known) = known {
+            return Some(Arc::new(known));
+        }
+        kind.standard.then(|| Arc::new(definition::by_definition) as Kernel)
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
+    fn definitions(&self) -> &RefCell<FxHashMap<Definition, Arc<Graph>>> {
+        &self.definitions
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::run::Run;
+use super::run::{Engine, Run};
 use super::{Budget, Evaluator, Kernel, Limits, table};
 use crate::graph::constant::{items, primitive, written};
 use crate::graph::standard::CONSTANT;

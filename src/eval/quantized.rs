@@ -84,7 +84,7 @@ impl Quantizations {
         let libraries = libraries.map(|text| ("quantizations".to_owned(), text.to_owned())).collect();
         let definition = Definition { call, dialect: run.graph.dialect, libraries };
         let unknown = || EvalError::value(format!("the definition of `{algorithm}` is not known"));
-        let graph = definition.expanded(run.evaluator)?.ok_or_else(unknown)?;
+        let graph = definition.expanded(run.engine)?.ok_or_else(unknown)?;
         let inputs = graph.inputs.iter().map(|input| (*input, Arc::clone(&value))).collect();
         let results = run.inner(&graph, &graph, inputs)?.tensors(&graph.outputs)?;
         let result = results.into_iter().next();

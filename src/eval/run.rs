@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::budget::Budget;
-use super::call::Call;
+use super::budget::{Budget, Limits};
+use super::call::{Call, Kernel};
+use super::definition::Definition;
 use super::error::EvalError;
+use super::quantized::Quantizations;
 use super::stored::Stored;
-use super::{Evaluator, Kernel, Quantizations, Variables};
+use super::variables::Variables;
 use crate::diagnostics::Code;
-use crate::graph::{Graph, Operation, OperationId, TensorId};
+use crate::graph::{Graph, Kind, Operation, OperationId, TensorId};
 use crate::progress;
 use crate::tensor::Tensor;
 
@@ -48,10 +50,25 @@ impl RunInput<'_> {
 /// The values of inputs.
 pub(super) type RunInputs<'a> = FxHashMap<TensorId, RunInput<'a>>;
 
+/// What all runs of an evaluator have in common.
+pub(super) trait Engine {
+    /// The kernel for operations of a kind.
+    fn kernel(&self, graph: &Graph, kind: &Kind) -> Option<Kernel>;
+
+    /// The limits of expansions of definitions.
+    fn limits(&self) -> Limits;
+
+    /// The seed of random data for variables without data.
+    fn seed(&self) -> Option<u64>;
+
+    /// Expanded definitions of compounds.
+    fn definitions(&self) -> &RefCell<FxHashMap<Definition, Arc<Graph>>>;
+}
+
 /// The state of an evaluation of a graph: the tensors that have been computed.
 pub(crate) struct Run<'a> {
     pub(super) graph: &'a Graph,
-    pub(super) evaluator: &'a Evaluator,
+    pub(super) engine: &'a dyn Engine,
     pub(super) budget: &'a Budget,
     pub(super) variables: &'a dyn Variables,
     /// The graph whose fragments are referred to by name.
@@ -71,7 +88,7 @@ impl<'a> Run<'a> {
     pub(super) fn new(
         graph: &'a Graph,
         outer: &'a Graph,
-        evaluator: &'a Evaluator,
+        engine: &'a dyn Engine,
         budget: &'a Budget,
         variables: &'a dyn Variables,
         inputs: RunInputs<'a>,
@@ -80,7 +97,7 @@ impl<'a> Run<'a> {
         let symbols = symbols(graph, &inputs);
         let updates = RefCell::default();
         let quantizations = None;
-        Run { graph, evaluator, budget, variables, outer, inputs, symbols, quantizations, depth: 0, values, updates }
+        Run { graph, engine, budget, variables, outer, inputs, symbols, quantizations, depth: 0, values, updates }
     }
 
     /// Adds the quantizations of the graph.
@@ -103,7 +120,7 @@ impl<'a> Run<'a> {
             return Err(EvalError::new(Code::EvalWork, format!("evaluations are nested more than {MAX_DEPTH} deep")));
         }
         let inputs = inputs.into_iter().map(|(input, tensor)| (input, RunInput::Shared(tensor))).collect();
-        let run = Run::new(graph, outer, self.evaluator, self.budget, self.variables, inputs);
+        let run = Run::new(graph, outer, self.engine, self.budget, self.variables, inputs);
         let symbols = self.symbols.clone();
         Ok(Run { depth: self.depth + 1, symbols, ..run })
     }
@@ -145,7 +162,7 @@ impl<'a> Run<'a> {
             }
         }
         let mut last = last_uses(graph, wanted).into_iter().peekable();
-        let kernels: Vec<Option<Kernel>> = graph.kinds.iter().map(|kind| self.evaluator.kernel(graph, kind)).collect();
+        let kernels: Vec<Option<Kernel>> = graph.kinds.iter().map(|kind| self.engine.kernel(graph, kind)).collect();
         for (i, operation) in graph.operations.iter().enumerate() {
             let id = OperationId::at(i);
             self.step(operation, kernels[graph.kind_id(operation).index()].as_ref())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::call::{Call, KernelResult, element_type};
 use super::error::EvalError;
-use super::verify::random_variable;
+use super::random::random_variable;
 use crate::diagnostics::Code;
 use crate::graph::{Extent, Graph, Primitive, TensorId, Value, constant};
 use crate::tensor::{DType, Data, Tensor};
@@ -129,7 +129,7 @@ pub(crate) fn variable(call: &Call) -> KernelResult {
     let quantizations = call.run.quantizations.filter(|quantizations| quantizations.has(output));
     // The codes of quantized data are integers. Floating point data are read as scalars in any case.
     let stored = if quantizations.is_some() { Some(DType::Int64) } else { of };
-    let data = call.run.variables.load(label, &shape, stored).and_then(|data| match call.run.evaluator.seed {
+    let data = call.run.variables.load(label, &shape, stored).and_then(|data| match call.run.engine.seed() {
         Some(seed) if data.is_none() => random_variable(label, &shape, of, seed).map(Some),
         _ => Ok(data),
     });

@@ -46,6 +46,8 @@ pub(crate) mod stats;
 mod tensor;
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(feature = "eval")]
+pub(crate) mod trips;
 pub(crate) mod value;
 mod verify;
 mod walk;

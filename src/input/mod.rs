@@ -38,6 +38,7 @@ mod arrays;
 pub(crate) mod differ;
 pub(crate) mod edit;
 pub(crate) mod foreign;
+pub(crate) mod layouts;
 pub(crate) mod looks;
 pub(crate) mod model_run;
 pub(crate) mod models;

@@ -313,7 +313,7 @@ impl Input {
             }
             Evaluable::Graph(flat) => *flat,
         };
-        let (graph, mut found) = match selected(flat.result, &settings) {
+        let (graph, mut found) = match selected(flat.result, &mut *flat.backing, &settings)? {
             Ok(flat) => flat,
             Err(errors) => return Err(refused(Findings::new(flat.backing.sources().clone(), errors))),
         };
@@ -355,11 +355,11 @@ impl Input {
         #[cfg(feature = "kernels")]
         let settings = Settings { constants: to.summarizes, ..settings };
         let Flat { mut backing, result } = self.source.flatten(to, &settings)?.passed(&settings)?;
-        let (graph, mut found) = match result {
+        let (mut graph, mut found) = match result {
             Ok(flat) => flat,
             Err(errors) => return Err(refused(Findings::new(backing.sources().clone(), errors))),
         };
-        let graph = outlined(&mut *backing, &graph, &settings)?.unwrap_or(graph);
+        let graph = outlined(&mut *backing, &mut graph, &settings)?.unwrap_or(graph);
         let data = backing.data(&graph, (to, false), &settings)?;
         let encode = Encode::new((to, false), &graph, data, Within::of(&settings.options, settings.evaluation));
         #[cfg(feature = "kernels")]

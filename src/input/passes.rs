@@ -1,33 +1,34 @@
 //! What the options ask of a flat graph before it is written or evaluated: values of inputs, a part of it, and passes.
 
-use rustc_hash::FxHashSet;
+pub(crate) mod rows;
+pub(crate) mod work;
 
+use self::rows::Stage;
+use self::work::{GraphWork, Passing, Ran, Stopped};
 use super::Refusal;
 use super::settings::Settings;
 use super::source::{Backing, Expanded, Flat};
-use crate::graph::TensorId;
-use crate::graph::names::NameId;
 use crate::nnef::expand::compounds::expand_compounds;
-use crate::nnef::reserved::is_reserved;
-use crate::parts::{KERNELS, OUTLINING};
-use crate::progress::{self, Phase};
 use crate::{Graph, write};
 
-/// What passes did.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Passed {
-    /// The number of operations that became constants, if they were folded.
-    pub(crate) folded: Option<usize>,
-    /// The number of operations that were merged with equal ones, if they were shared.
-    pub(crate) shared: Option<usize>,
-}
-
 /// A graph whose inputs have the values of the options, and of which the part that the options select is left.
-pub(crate) fn selected(result: Expanded, settings: &Settings) -> Expanded {
-    let (mut graph, mut found) = result?;
-    let bound = graph.bind(&settings.bound).map_err(|error| found.report(error.diagnostic(&graph)));
-    let cut = bound.and_then(|()| graph.cut(&settings.options.internal.cut).map_err(|refused| found.extend(refused)));
-    if cut.is_ok() { Ok((graph, found)) } else { Err(found) }
+///
+/// # Errors
+///
+/// Those of a pass that cannot be done.
+pub(crate) fn selected(result: Expanded, backing: &mut dyn Backing, settings: &Settings) -> Result<Expanded, Refusal> {
+    let (mut graph, mut found) = match result {
+        Ok(flat) => flat,
+        Err(errors) => return Ok(Err(errors)),
+    };
+    match GraphWork::new(&mut graph, backing).run(&[Stage::Given, Stage::Part], settings) {
+        Ok(_) => Ok(Ok((graph, found))),
+        Err(Stopped::Found(errors)) => {
+            found.extend(errors);
+            Ok(Err(found))
+        }
+        Err(Stopped::Refused(refusal)) => Err(refusal),
+    }
 }
 
 /// A graph that was made from another notation, with its compounds expanded where the options and the output notation
@@ -42,33 +43,20 @@ pub(super) fn lowered(result: Expanded, to: &write::Notation, settings: &Setting
     }
 }
 
-/// Folds and merges the operations of a graph, if the options ask for it.
+/// Runs the passes behind the selection on a graph. Returns what they did.
 ///
 /// # Errors
 ///
-/// The quantizations of a model, which tell what is left as it is, cannot be read; this build does not fold.
-pub(crate) fn fold_and_share(
-    backing: &mut dyn Backing,
+/// The quantizations of a model, which tell what is left as it is, cannot be read; layouts do not fit; this build does not
+/// fold.
+pub(crate) fn changed(
     graph: &mut Graph,
+    backing: &mut dyn Backing,
+    stages: &[Stage],
     settings: &Settings,
-) -> Result<Passed, Refusal> {
-    let passes = settings.passes;
-    let apart = if passes.fold || passes.share { backing.apart(graph, settings)? } else { Vec::new() };
-    let mut passed = Passed::default();
-    if let Some(part) = KERNELS.missing().filter(|_| passes.fold) {
-        return Err(Refusal::Unfit(part.reason()));
-    }
-    #[cfg(feature = "kernels")]
-    if passes.fold {
-        let apart = tensors(graph, &apart);
-        progress::enter(Phase::Evaluating);
-        passed.folded = Some(graph.fold(settings.evaluation, &apart, settings.options.keep_unused));
-    }
-    if passes.share {
-        let apart = tensors(graph, &apart);
-        passed.shared = Some(graph.share(&apart));
-    }
-    Ok(passed)
+) -> Result<Vec<Ran>, Refusal> {
+    let ran = GraphWork::new(graph, backing).run(stages, settings);
+    unstopped(ran, backing)
 }
 
 /// A graph with fragments for its repeated structure; none if the options do not ask for it, or if that saves nothing.
@@ -78,17 +66,20 @@ pub(crate) fn fold_and_share(
 /// The quantizations of a model, which tell what keeps its name, cannot be read; this build does not outline.
 pub(crate) fn outlined(
     backing: &mut dyn Backing,
-    graph: &Graph,
+    graph: &mut Graph,
     settings: &Settings,
 ) -> Result<Option<Graph>, Refusal> {
-    if !settings.passes.outline {
-        return Ok(None);
-    }
-    if let Some(part) = OUTLINING.missing() {
-        return Err(Refusal::Unfit(part.reason()));
-    }
-    let apart = tensors(graph, &backing.apart(graph, settings)?);
-    Ok(graph.outlined(&apart, &is_reserved))
+    let mut work = GraphWork::new(graph, backing);
+    let ran = work.run(&[Stage::Form], settings);
+    let outlined = work.outlined.take();
+    unstopped(ran, backing).map(|_| outlined)
+}
+
+fn unstopped<T>(passing: Passing<T>, backing: &dyn Backing) -> Result<T, Refusal> {
+    passing.map_err(|stopped| match stopped {
+        Stopped::Refused(refusal) => refusal,
+        Stopped::Found(found) => Refusal::Found(Box::new(super::Findings::new(backing.sources().clone(), found))),
+    })
 }
 
 impl Flat {
@@ -97,31 +88,17 @@ impl Flat {
     ///
     /// # Errors
     ///
-    /// Those of [`fold_and_share`].
+    /// Those of [`changed`].
     pub(super) fn passed(mut self, settings: &Settings) -> Result<Flat, Refusal> {
         if !self.backing.is_bound() {
-            self.result = selected(self.result, settings);
+            self.result = selected(self.result, &mut *self.backing, settings)?;
         }
         if let Ok((graph, _)) = &mut self.result
             && !self.backing.is_view()
         {
-            fold_and_share(&mut *self.backing, graph, settings)?;
-            // Only the command asks for it.
-            #[cfg(feature = "cli")]
-            if settings.passes.drop_bitcasts {
-                graph.remove_bitcasts();
-            }
-            if settings.passes.annotate {
-                graph.annotate(self.backing.sources());
-            }
+            changed(graph, &mut *self.backing, &[Stage::Change, Stage::Note], settings)?;
             graph.count_memory();
         }
         Ok(self)
     }
-}
-
-/// The tensors with these names.
-fn tensors(graph: &Graph, names: &[NameId]) -> Vec<TensorId> {
-    let names: FxHashSet<NameId> = names.iter().copied().collect();
-    graph.tensors().filter(|tensor| names.contains(&graph.name_of(*tensor))).collect()
 }

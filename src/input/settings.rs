@@ -31,10 +31,12 @@ pub(crate) struct Settings {
     pub(crate) production: Production,
     /// The values that inputs of the graph get, by name.
     pub(crate) bound: Vec<(String, Tensor)>,
-    /// The passes over the model itself, for inputs that are edited.
+    /// The passes.
     pub(crate) passes: Passes,
     /// The tensors that passes over a model of ONNX keep.
     pub(crate) kept: Vec<String>,
+    /// The layouts that tensors get.
+    pub(crate) layouts: Vec<String>,
 }
 
 /// Passes that options request.
@@ -82,6 +84,7 @@ impl Settings {
             bound: Vec::new(),
             passes: Passes::default(),
             kept: Vec::new(),
+            layouts: Vec::new(),
         }
     }
 

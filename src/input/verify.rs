@@ -57,7 +57,8 @@ fn plain(settings: &Settings, dialect: Option<Dialect>) -> Settings {
     };
     let mut model = settings.model.clone();
     (model.graph, model.text) = (model.graph.max(options.max_text), model.text.max(options.max_text));
-    Settings { options, model, bound: Vec::new(), kept: Vec::new(), passes: Passes::default(), ..settings.clone() }
+    let passes = Passes::default();
+    Settings { options, model, bound: Vec::new(), kept: Vec::new(), layouts: Vec::new(), passes, ..settings.clone() }
 }
 
 impl ReadBack<'_> {
@@ -173,7 +174,7 @@ impl Side {
 
     fn of(evaluable: Evaluable, settings: &Settings) -> Result<Side, Refusal> {
         match evaluable {
-            Evaluable::Graph(flat) => match selected(flat.result, settings) {
+            Evaluable::Graph(mut flat) => match selected(flat.result, &mut *flat.backing, settings)? {
                 Ok((graph, found)) if !found.has_errors() => Ok(Side::Graph(flat.backing, Box::new(graph))),
                 Ok((_, found)) | Err(found) => {
                     Err(Refusal::Found(Box::new(Findings::new(flat.backing.sources().clone(), found))))
@@ -413,6 +414,8 @@ pub(crate) fn verify(
     let inputs = inputs((source, &written), &pairs, (given, seed), settings)?;
     let run = VerifyRun { seed, quantized: matches!(labels, Labels::Own), settings };
     let mut found = outputs_of_written(source, &mut written, labels, &pairs.for_written(&inputs), &run)?;
+    // Behind its outputs, only what is known of differences is needed of what was written.
+    let why = explained(source, &written);
     drop(written);
     let held = |(_, value): &(String, RunValue)| 8 * value.total_weight() as u64;
     let _held = Held::of(found.iter().map(held).sum());
@@ -434,7 +437,7 @@ pub(crate) fn verify(
         Ok(difference) => Ok(Verified::Equal(difference.items, difference.largest)),
         Err(message) => {
             let at = if let Side::Graph(backing, _) = source { backing.start() } else { Location::default() };
-            let difference = Diagnostic::new(Code::VerifyDifference, at, message).help_if(explained(source, written));
+            let difference = Diagnostic::new(Code::VerifyDifference, at, message).help_if(why);
             Err(refused(source.sources(), difference))
         }
     }

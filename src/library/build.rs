@@ -181,7 +181,7 @@ impl Builder {
         let written = operation == CAST || elements != Primitive::Scalar && TYPED.contains(&operation);
         let given = |(i, value)| Some(Argument { key: Key::Param(i), value: Into::<Option<Value>>::into(value)? });
         let arguments = (0..).zip(arguments).filter_map(given);
-        Ok(self.add_of_kind(kind.id, (kind.generic.then_some(elements), written), arguments, (elements, results)))
+        Ok(self.add_of_kind(kind.id, (kind.generic.then_some(elements), written), arguments, elements, results))
     }
 
     /// Adds an input of the graph.
@@ -247,7 +247,7 @@ impl Builder {
         for (name, value) in arguments {
             given.push(Argument { key: Key::Named(self.segment(&name)), value });
         }
-        self.add_of_kind(kind, (None, false), given, (Primitive::Scalar, results))
+        self.add_of_kind(kind, (None, false), given, Primitive::Scalar, results)
     }
 
     /// Infers the result shapes of the operation that produces a tensor.
@@ -297,7 +297,8 @@ impl Builder {
         kind: KindId,
         dtype: (Option<Primitive>, bool),
         arguments: impl IntoIterator<Item = Argument>,
-        (elements, results): (Primitive, Results),
+        elements: Primitive,
+        results: Results,
     ) -> Tensors {
         let add = |(name, shape): &(NameId, Option<Shape>)| {
             let tensor = self.graph.add_tensor(*name, Some(elements));

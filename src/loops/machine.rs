@@ -245,15 +245,15 @@ impl<'n> Machine<'n> {
             let initial = self.value(state.initial);
             self.give(state.output, initial)?;
         }
-        let mut i = 0;
-        while running.count.is_none_or(|count| i < count) {
-            if let Some((_, trip)) = self.trips.last_mut() {
-                *trip = i;
+        let mut trip = 0;
+        while running.count.is_none_or(|count| trip < count) {
+            if let Some((_, current)) = self.trips.last_mut() {
+                *current = trip;
             }
-            if !self.trip(running, i)? {
+            if !self.trip(running, trip)? {
                 break;
             }
-            i += 1;
+            trip += 1;
         }
         for Leaving { outlet, last, .. } in &mut running.outlets {
             if let Some(last) = last.take() {

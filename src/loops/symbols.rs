@@ -138,7 +138,7 @@ impl<'n> Symbols<'n> {
     }
 
     /// All slices of a tensor along an axis; `depth` is the number of loops around the tensor.
-    fn unstack(&mut self, site: &Site, (flat, depth): (&Flat, usize), axis: usize) -> Computed<Arc<[Flat]>> {
+    fn unstack(&mut self, site: &Site, flat: &Flat, depth: usize, axis: usize) -> Computed<Arc<[Flat]>> {
         let key = (flat.id, axis);
         if let Some(known) = self.parts.get(&key) {
             return Ok(Arc::clone(known));
@@ -244,7 +244,7 @@ impl<'n> Symbols<'n> {
                 Ok(found.map(|found| Sym::Known(Arc::new(found))))
             }
             Sym::Flat(flat) if trips == Some(extent as u64) || self.parts.contains_key(&(flat.id, axis)) => {
-                let parts = self.unstack(site, (flat, depth), axis)?;
+                let parts = self.unstack(site, flat, depth, axis)?;
                 Ok(parts.get(index).cloned().map(Sym::Flat))
             }
             Sym::Flat(flat) => Ok(Some(Sym::Flat(self.part(site, flat, (axis, index), "")?))),

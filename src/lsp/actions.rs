@@ -47,7 +47,7 @@ impl Session {
                 "title": found.help.as_ref().unwrap_or(&found.message),
                 "kind": FIX,
                 "isPreferred": fix.certain,
-                "diagnostics": [self.finding(asked.text, (findings, file), found)],
+                "diagnostics": [self.finding(asked.text, findings, file, found)],
                 "edit": self.workspace_edit(asked.text, &[replacement]),
             }))
         };

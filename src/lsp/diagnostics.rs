@@ -30,13 +30,13 @@ impl Session {
         let found = text.analysis(&self.options).map(|analysis| {
             let (findings, file) = analysis.findings();
             let sorted = findings.diagnostics.clone().into_sorted();
-            sorted.iter().map(|found| self.finding(text, (findings, file), found)).collect()
+            sorted.iter().map(|found| self.finding(text, findings, file, found)).collect()
         });
         found.unwrap_or_default()
     }
 
     /// The object of a finding.
-    pub(super) fn finding(&self, text: &OpenText, (findings, file): (&Findings, FileId), found: &Diagnostic) -> Value {
+    pub(super) fn finding(&self, text: &OpenText, findings: &Findings, file: FileId, found: &Diagnostic) -> Value {
         let info = found.code.info();
         let elsewhere = |at: Location, message: &str| -> Option<Value> {
             let location = self.located(text, findings, file, at)?;

@@ -6,9 +6,9 @@
 
 use rustc_hash::FxHashSet;
 
-use super::inline::each_graph;
 use super::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
 use crate::graph::names::NameId;
+use crate::onnx::walk::each_graph;
 use crate::room::with_stack;
 
 /// A name that a model, its graphs or its functions give to two values; none if there is none.

@@ -10,19 +10,20 @@ use super::check;
 use super::contents::Contents;
 use super::edit;
 use super::external::{self, Folder};
-use super::from_nnef;
-use super::inline::{self, Functions};
+use super::from_nnef::{self, TranslatedData};
+use super::inline;
 use super::model::{ModelNames, ModelProto};
-use super::places::Places;
+use super::places::{PlacedModel, Places};
 use super::protobuf::{self, Decoded, EncodedPart, WireError};
 use super::provenance;
-use super::run::Stores;
+use super::run::{Computing, Stores};
 use super::text::{self, ParsedText, Production};
 use super::to_nnef::{self, NnefVariables};
 use super::view::{self, ModelConstants, ViewTypes};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, memory_text};
 use crate::eval::{Limits, Quantizations};
 use crate::live::Held;
+use crate::onnx::functions::Functions;
 use crate::parts::{KERNELS, TRANSLATION};
 use crate::sink::ByteSink;
 use crate::source::{FileId, Location, Sources, Span};
@@ -186,11 +187,26 @@ impl Document {
         data: &dyn Fn(&str, &[usize]) -> Option<Vec<f32>>,
         options: &Options,
     ) -> Result<Document, Diagnostics> {
-        from_nnef::document(
-            graph,
-            (&from_nnef::Items(data), &Quantizations::default()),
-            (options.strict, options.max_memory),
-        )
+        let data = TranslatedData { weights: &from_nnef::Items(data), quantizations: &Quantizations::default() };
+        Self::translated(graph, data, options.strict, options.max_memory)
+    }
+
+    /// Translates a flat graph, with the data of its variables and the quantizations of its tensors.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Document::of_graph`].
+    pub(crate) fn translated(
+        graph: &Graph,
+        data: TranslatedData,
+        strict: bool,
+        max_memory: u64,
+    ) -> Result<Document, Diagnostics> {
+        let at = graph.operations.first().map(|operation| operation.at).unwrap_or_default();
+        if let Some(part) = TRANSLATION.missing() {
+            return Err(part.at(at));
+        }
+        Ok(Document::made(from_nnef::convert(graph, data, strict, max_memory)?, at.file))
     }
 
     /// A model that was created from a file in another notation.
@@ -278,7 +294,7 @@ impl Document {
             _ => Diagnostics::of(options.policy()),
         };
         if let (ParsedText::Model(model), false) = (&self.parsed, found.has_errors()) {
-            check::shapes(model, (self.file, &self.places), options, &mut found);
+            check::shapes(model, PlacedModel { file: self.file, places: &self.places }, options, &mut found);
         }
         if let Err(errors) = self.check_external_data(options) {
             found.extend(errors);
@@ -288,7 +304,7 @@ impl Document {
 
     pub(super) fn check_external_data(&self, options: &Options) -> Result<(), Diagnostics> {
         let (names, part) = self.part();
-        check::external_data(names, part, (self.file, &self.places, self.folder.as_deref()), options)
+        check::external_data(names, part, self.file, &self.places, self.folder.as_deref(), options)
     }
 
     /// The model as a graph, for pictures, JSON and statistics; none for a part of a model, or if model and graph take
@@ -346,10 +362,12 @@ impl Document {
         self.expanded(options, |model, functions, places| {
             let found = match options.lower {
                 Lower::None => Diagnostics::of(options.policy()),
-                _ if decides => return edit::unroll(model, functions, places, (&stores, limits), options),
+                _ if decides => {
+                    return edit::unroll(model, functions, places, Computing { stores: &stores, limits }, options);
+                }
                 _ => inline::expand(model, functions, places, options)?,
             };
-            edit::cut(model, Self::nowhere(places.0), options)?;
+            edit::cut(model, Self::nowhere(places.file), options)?;
             Ok(found)
         })
     }
@@ -390,7 +408,7 @@ impl Document {
         let limits = limits.folding(self.stored_bytes());
         let mut constants = Held::default();
         let found = self.expanded(options, |model, functions, places| {
-            let (found, held) = edit::fold(model, functions, places, (&stores, limits), options)?;
+            let (found, held) = edit::fold(model, functions, places, Computing { stores: &stores, limits }, options)?;
             constants = held;
             Ok(found)
         });
@@ -417,8 +435,8 @@ impl Document {
         let limits = limits.folding(self.stored_bytes());
         let (mut constants, mut counts) = (Held::default(), edit::RuleCounts::default());
         let found = self.expanded(options, |model, functions, places| {
-            let folding = ((&stores, limits), rules);
-            let (found, held, applied) = edit::simplify(model, functions, places, folding, options)?;
+            let computing = Computing { stores: &stores, limits };
+            let (found, held, applied) = edit::simplify(model, functions, places, computing, rules, options)?;
             (constants, counts) = (held, applied);
             Ok(found)
         });
@@ -483,8 +501,8 @@ impl Document {
         })?;
         self.held[0].set(edit::memory(model));
         let stores = Stores::new(self.folder.as_deref());
-        let places = (self.file, &self.places);
-        match to_nnef::convert(model, places, (&stores, limits), options) {
+        let places = PlacedModel { file: self.file, places: &self.places };
+        match to_nnef::convert(model, places, Computing { stores: &stores, limits }, options) {
             Ok((graph, variables, warnings)) => {
                 found.extend(warnings);
                 Ok((graph, variables, found))
@@ -500,7 +518,7 @@ impl Document {
     fn expanded(
         &mut self,
         options: &Options,
-        expand: impl FnOnce(&mut ModelProto, Functions, (FileId, &Places)) -> Result<Diagnostics, Diagnostics>,
+        expand: impl FnOnce(&mut ModelProto, Functions, PlacedModel) -> Result<Diagnostics, Diagnostics>,
     ) -> Result<Diagnostics, Diagnostics> {
         self.check_external_data(options)?;
         // Until then the nodes count where they are expanded.
@@ -511,7 +529,7 @@ impl Document {
         self.sound = !found.has_errors();
         let declared = edit::declared(model);
         edit::set_shapes(model, options, Self::nowhere(file))?;
-        found.extend(expand(model, functions, (file, &self.places))?);
+        found.extend(expand(model, functions, PlacedModel { file, places: &self.places })?);
         edit::raise(model);
         edit::declare_items(model, options);
         let misfits = edit::misfits(model);

@@ -4,6 +4,7 @@
 //! diagnostics are those of the rest of the crate.
 
 mod assignment;
+mod auto_pad;
 pub(crate) mod check;
 mod constant;
 pub(crate) mod contents;
@@ -16,6 +17,7 @@ mod external;
 #[cfg(feature = "input")]
 mod facts;
 pub(crate) mod from_nnef;
+mod functions;
 pub(crate) mod infer;
 mod inline;
 pub(crate) mod model;
@@ -24,6 +26,7 @@ mod places;
 pub(crate) mod protobuf;
 mod provenance;
 pub(crate) mod run;
+mod scan_form;
 pub(crate) mod schema;
 mod scopes;
 mod standard;
@@ -31,6 +34,7 @@ pub(crate) mod text;
 pub(crate) mod to_nnef;
 pub(crate) mod types;
 mod view;
+mod walk;
 
 pub use document::Document;
 pub(crate) use document::ExternalFile;

@@ -15,6 +15,13 @@ pub(crate) enum Places {
     Fields(Contents),
 }
 
+/// A model as messages refer to it.
+#[derive(Clone, Copy)]
+pub(crate) struct PlacedModel<'p> {
+    pub(crate) file: FileId,
+    pub(crate) places: &'p Places,
+}
+
 impl Places {
     /// A diagnostic about the node or function at a place: its message has its module and the line of its source, if
     /// they are known.

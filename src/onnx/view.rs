@@ -19,7 +19,6 @@ use self::attributes::described;
 pub(crate) use self::constants::{ConstantReader, ModelConstants};
 use self::named::VisibleTensors;
 use super::infer::{GraphTypes, ModelTypes, ValueType, infer};
-use super::inline::{Functions, Imports, each_node};
 use super::model::{GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto};
 use super::schema::{Parameter, Presence, SchemaLookup, Schemas};
 use super::scopes::NodeScopes;
@@ -29,6 +28,8 @@ use crate::graph::names::NameId;
 use crate::graph::{
     Argument, Element, Extent as GraphExtent, Graph, Key, Kind, KindId, OriginId, Output, Shape, TensorId, Value,
 };
+use crate::onnx::functions::{Functions, Imports};
+use crate::onnx::walk::each_node;
 use crate::room::with_stack;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
@@ -114,7 +115,7 @@ pub(crate) fn graph(
         ViewTypes::Inferred | ViewTypes::Compared => Some(infer(model, options)),
         ViewTypes::Omitted => None,
     };
-    seen(model, (file, wanted, types.as_ref()), options, bytes).map_err(too_large)
+    seen(model, file, wanted, types.as_ref(), options, bytes).map_err(too_large)
 }
 
 /// Whether tensors of a graph have types and shapes, which cost as much as the rest of the graph.
@@ -154,7 +155,9 @@ fn size(model: &ModelProto) -> u64 {
 
 fn seen(
     model: &ModelProto,
-    (file, types_wanted, types): (FileId, ViewTypes, Option<&ModelTypes>),
+    file: FileId,
+    types_wanted: ViewTypes,
+    types: Option<&ModelTypes>,
     options: &Options,
     bytes: u64,
 ) -> Result<(Graph, ModelConstants), TooLarge> {

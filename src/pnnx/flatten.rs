@@ -146,7 +146,7 @@ impl Flattening<'_> {
             Some(NodeExpansion::Operand(name)) => drop(self.became.insert(output.clone(), name)),
             Some(NodeExpansion::Literal(literal)) => {
                 let (expr, none) = (text(literal), Vec::new());
-                self.add((expr, false), none, operator, Some(output));
+                self.add(expr, false, none, operator, Some(output));
             }
             Some(NodeExpansion::Refused) | None => {}
         }
@@ -180,7 +180,8 @@ impl Flattening<'_> {
     fn list(&mut self, operands: Vec<NodeExpansion>, operator: &Operator, output: Option<&str>) -> NodeExpansion {
         let name = |operand| if let NodeExpansion::Operand(name) = operand { Some(name) } else { None };
         self.add_operator(
-            ("prim::ListConstruct", false),
+            "prim::ListConstruct",
+            false,
             operands.into_iter().filter_map(name).collect(),
             operator,
             output,
@@ -207,18 +208,19 @@ impl Flattening<'_> {
             }
         }
         expr.push_str(after);
-        self.add((expr, by_item), inputs.into_iter().collect(), operator, output)
+        self.add(expr, by_item, inputs.into_iter().collect(), operator, output)
     }
 
     /// Adds an expression.
     fn add(
         &mut self,
-        (expr, by_item): (String, bool),
+        expr: String,
+        by_item: bool,
         inputs: Vec<String>,
         operator: &Operator,
         output: Option<&str>,
     ) -> NodeExpansion {
-        let made = self.add_operator((EXPRESSION, by_item), inputs, operator, output);
+        let made = self.add_operator(EXPRESSION, by_item, inputs, operator, output);
         if let (NodeExpansion::Operand(_), Some(added)) = (&made, self.model.operators.last_mut()) {
             added.params.insert(0, OperatorParam::new(Role::Value, EXPR, expr));
         }
@@ -228,7 +230,8 @@ impl Flattening<'_> {
     /// Adds an operator; its result is `output`, that of the expression, or a new operand.
     fn add_operator(
         &mut self,
-        (kind, by_item): (&str, bool),
+        kind: &str,
+        by_item: bool,
         inputs: Vec<String>,
         operator: &Operator,
         output: Option<&str>,

@@ -14,7 +14,8 @@ use crate::graph::standard::{CONSTANT, VARIABLE};
 use crate::graph::{TensorId, Value};
 use crate::model::{Model, ModelVariables};
 use crate::onnx;
-use crate::onnx::from_nnef::{self, BlockWeight, NnefElement, Weight, Weights};
+use crate::onnx::Document;
+use crate::onnx::from_nnef::{BlockWeight, NnefElement, TranslatedData, Weight, Weights};
 #[cfg(feature = "kernels")]
 use crate::picture::Summaries;
 use crate::picture::{MAX_OPERATIONS, Picture};
@@ -124,8 +125,9 @@ impl Encode {
     pub(crate) fn encode(&self, graph: &Graph) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
         let (bytes, mut found) = match self.writer {
             Writer::Onnx(form) => {
-                let data = (&self.variables(graph) as &dyn Weights, self.evaluator.quantizations());
-                let document = from_nnef::document(graph, data, (self.strict, self.memory))?;
+                let (weights, quantizations) = (&self.variables(graph), self.evaluator.quantizations());
+                let data = TranslatedData { weights, quantizations };
+                let document = Document::translated(graph, data, self.strict, self.memory)?;
                 form.encoded(&document, self.strict)?
             }
             _ => {

@@ -3,6 +3,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(feature = "cli")]
+mod composition;
 mod documents;
 mod drafts;
 mod expr;
@@ -13,6 +15,8 @@ mod meaning;
 mod model;
 mod mutants;
 mod mutated;
+#[cfg(feature = "cli")]
+mod nests;
 mod outlining;
 mod passes;
 mod real;

@@ -6,6 +6,7 @@ mod architecture;
 mod common;
 mod crates;
 mod docs;
+mod loops;
 mod pages;
 mod patches;
 mod steps;

@@ -28,7 +28,8 @@ pub(super) fn check(path: &Path, inputs: [&Path; 2]) -> Result<(), Failure> {
 
 /// Writes the page, completely or not at all.
 pub(super) fn write(
-    (path, limit): (&Path, OutputLimit),
+    path: &Path,
+    limit: OutputLimit,
     difference: &Difference,
     inputs: &[DiffInput; 2],
 ) -> Result<(), Failure> {

@@ -9,6 +9,7 @@ use super::lookup::row;
 use super::sets::Commands;
 use super::table::OPTIONS;
 use super::{command, whole_command};
+use crate::input::passes::rows::{PASSES, PassStep};
 
 const BEFORE: &str = "\
 # Options
@@ -56,6 +57,25 @@ fn page() -> String {
             let help = help.trim_end_matches('.').replace('|', "\\|");
             let _ = writeln!(text, "| {} | {help} | {} |", shown(arg), applies.unwrap_or_default());
         }
+    }
+    text + &passes()
+}
+
+/// The table of passes.
+fn passes() -> String {
+    let mut text = "\n## The order of passes\n\nPasses run in this order, whatever the order of the options is: two of them in one \
+                    command give what two\ncommands give, up to names of inner tensors. The table is `src/input/passes/rows.rs`.\n\n\
+                    | pass | takes | behind it | flat graphs | models of ONNX |\n|---|---|---|---|---|\n"
+        .to_owned();
+    let told = |runs: bool, is_refused: bool| match (runs, is_refused) {
+        (true, _) => "yes",
+        (_, true) => "refused",
+        _ => "while they are expanded",
+    };
+    for row in PASSES {
+        let graphs = told(matches!(row.on_graph, PassStep::Runs(_)), matches!(row.on_graph, PassStep::Refused));
+        let models = told(matches!(row.on_model, PassStep::Runs(_)), matches!(row.on_model, PassStep::Refused));
+        let _ = writeln!(text, "| `--{}` | {} | {} | {graphs} | {models} |", row.option, row.takes, row.changes);
     }
     text
 }

@@ -26,7 +26,7 @@ impl<'g> Finder<'_, 'g> {
     }
 
     /// Reports the arguments that differ. Returns whether there are any, those that follow from others included.
-    pub(super) fn arguments(&mut self, (i, j): (usize, usize), same_label: bool) -> bool {
+    pub(super) fn arguments(&mut self, i: usize, j: usize, same_label: bool) -> bool {
         let (a, b) = (self.graph(0), self.graph(1));
         let all = |graph: &'g Graph, at: usize| {
             let operation = &graph.operations[at];
@@ -93,7 +93,7 @@ impl<'g> Finder<'_, 'g> {
             let what = if is_value(old) && is_value(new) { What::Attribute } else { What::Operand };
             let old = old.map(|operand| report::operand(a, operand));
             let new = new.map(|operand| report::operand(b, operand));
-            self.report((1, i, 0), [Some(i), Some(j)], Told::new(what, part, old, new));
+            self.report(1, i, 0, [Some(i), Some(j)], Told::new(what, part, old, new));
         }
         found
     }

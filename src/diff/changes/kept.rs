@@ -25,7 +25,7 @@ impl Finder<'_, '_> {
                 (Some(KeptFragment::Flat(_, a)), Some(KeptFragment::Flat(_, b))) => self.body(at, name, [a, b]),
                 _ => {
                     let [old, new] = [of_a, of_b].map(|of| of.map(|_| name.to_owned()));
-                    self.report((3, at, 0), [None, None], Told::new(What::Fragment, "", old, new));
+                    self.report(3, at, 0, [None, None], Told::new(What::Fragment, "", old, new));
                 }
             }
         }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::eval::Random;
 use crate::eval::call::element_type;
-use crate::eval::verify::Random;
 use crate::eval::{Evaluator, Limits};
 use crate::graph::{Graph, TensorId};
 use crate::tensor::{DType, Tensor};

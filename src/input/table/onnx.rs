@@ -10,6 +10,8 @@ use crate::input::edit::{Edited, InlinedModel};
 use crate::input::model_run::{ModelRun, limits};
 use crate::input::opened::{NoteFile, Opened};
 use crate::input::passes::lowered;
+use crate::input::passes::rows::Stage;
+use crate::input::passes::work::{ModelWork, Stopped};
 use crate::input::settings::{Passes, Settings};
 use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
 use crate::input::text::Text;
@@ -17,7 +19,6 @@ use crate::input::{Findings, Refusal};
 use crate::onnx::contents::Contents;
 use crate::onnx::to_nnef::NnefVariables;
 use crate::onnx::{Document, ExternalFile, ModelConstants, RuleCounts, ViewTypes};
-use crate::parts::OUTLINING;
 use crate::progress::{self, Phase};
 use crate::source::facts::Facts;
 use crate::source::{FileId, Sources};
@@ -114,52 +115,30 @@ impl ParsedModel {
         Some(Stats::new(&graph, NO_DATA))
     }
 
-    /// Gives inputs their values; there is no document if one does not fit.
-    fn bind(&mut self, settings: &Settings) {
-        let found = &mut self.found;
-        self.document = self.document.take().and_then(|mut document| {
-            let bound = document.bind(&settings.bound);
-            found.take(bound.map(|()| (document, Diagnostics::of(settings.options.policy()))))
-        });
+    /// Runs passes of some stages; there is no document if one of them stops.
+    ///
+    /// # Errors
+    ///
+    /// This build has no such pass.
+    fn pass(&mut self, stages: &[Stage], settings: &Settings) -> Result<(), Refusal> {
+        let Some(mut document) = self.document.take() else { return Ok(()) };
+        let mut warnings = Diagnostics::of(settings.options.policy());
+        let mut work = ModelWork::new(&mut document, &mut warnings, settings);
+        let stopped = work.run(stages, settings);
+        self.simplified = work.simplified.take().or(self.simplified.take());
+        self.found.extend(warnings);
+        match stopped {
+            Ok(()) => self.document = Some(document),
+            Err(Stopped::Found(errors)) => self.found.extend(errors),
+            Err(Stopped::Refused(refusal)) => return Err(refusal),
+        }
+        Ok(())
     }
 
     /// Expands calls, and runs the passes; there is no document if that fails.
-    fn flatten(&mut self, settings: &Settings) {
+    fn flatten(&mut self, settings: &Settings) -> Result<(), Refusal> {
         progress::enter(Phase::Expanding);
-        let (found, simplified) = (&mut self.found, &mut self.simplified);
-        let options = &settings.options.clone().with(|options| {
-            options.internal.fold_growth = settings.passes.fold_growth;
-        });
-        self.document = self.document.take().and_then(|mut document| {
-            let limits = limits(&document, settings);
-            document.keep_values(&settings.kept);
-            let mut flattened = || {
-                let warnings = match (settings.passes.simplify, settings.passes.fold) {
-                    (Some(rules), fold) => {
-                        let rules = if fold { rules.and_fold() } else { rules };
-                        let (warnings, applied) = document.simplify(options, limits, rules)?;
-                        *simplified = Some(applied);
-                        warnings
-                    }
-                    (None, true) => document.fold(options, limits)?,
-                    (None, false) => document.flatten_within(options, limits)?,
-                };
-                if let Some(rules) = settings.passes.merge {
-                    let applied = document.merge(options, rules);
-                    simplified.get_or_insert_default().add(&applied);
-                }
-                if settings.passes.share {
-                    document.share();
-                }
-                document.check_kept()?;
-                if settings.passes.annotate {
-                    document.annotate(options);
-                }
-                Ok(warnings)
-            };
-            let flattened = flattened();
-            found.take(flattened.map(|warnings| (document, warnings)))
-        });
+        self.pass(&[Stage::Part, Stage::Change, Stage::Note], settings)
     }
 
     /// The model to be evaluated.
@@ -206,8 +185,8 @@ impl Source for ModelBytes {
                 warn_left(document, &document.external_files(), UNKNOWN, &mut parsed.found);
             }
             if !parsed.found.has_errors() {
-                parsed.bind(settings);
-                parsed.flatten(settings);
+                parsed.pass(&[Stage::Given], settings)?;
+                parsed.flatten(settings)?;
             }
         }
         parsed.note_change();
@@ -216,7 +195,7 @@ impl Source for ModelBytes {
 
     fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
         if to.dialect == Some(Dialect::V1) {
-            let Flat { backing, result } = self.translated(settings);
+            let Flat { backing, result } = self.translated(settings)?;
             return Ok(Flat { backing, result: lowered(result, to, settings) });
         }
         self.flat(&format!("--to {}", to.name), settings)
@@ -226,8 +205,8 @@ impl Source for ModelBytes {
         let options = &settings.options;
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(options).map(Box::new) } else { None };
-        parsed.bind(settings);
-        parsed.flatten(settings);
+        parsed.pass(&[Stage::Given], settings)?;
+        parsed.flatten(settings)?;
         if let Some(document) = parsed.document.as_mut().filter(|_| settings.provenance)
             && let Err(over) = document.note_origins_within(options)
         {
@@ -238,12 +217,7 @@ impl Source for ModelBytes {
         let graph = settings.viewed.as_deref().map(|what| parsed.view(types, options, what)).transpose()?.flatten();
         let graph = graph.map(Box::new);
         // What is told is told of the flat model.
-        if let Some(document) = parsed.document.as_mut().filter(|_| settings.passes.outline) {
-            if let Some(part) = OUTLINING.missing() {
-                return Err(Refusal::Unfit(part.reason()));
-            }
-            document.outline();
-        }
+        parsed.pass(&[Stage::Form], settings)?;
         parsed.note_change();
         let ParsedModel { sources, document, found, simplified, .. } = parsed;
         let document = document.filter(|_| !found.has_errors());
@@ -272,9 +246,9 @@ impl ModelBytes {
     /// went through the passes.
     fn evaluated(self, passes: Passes, settings: &Settings) -> Result<Evaluable, Refusal> {
         let mut parsed = self.parse(settings);
-        parsed.bind(settings);
+        parsed.pass(&[Stage::Given], settings)?;
         if !settings.options.internal.cut.keeps_all() {
-            parsed.flatten(&Settings { passes, ..settings.clone() });
+            parsed.flatten(&Settings { passes, ..settings.clone() })?;
         } else if let Some(document) = &mut parsed.document
             && let Err(refused) = document.set_shapes(&settings.options)
         {
@@ -284,12 +258,12 @@ impl ModelBytes {
     }
 
     /// The model as a flat graph of NNEF.
-    fn translated(self, settings: &Settings) -> Flat {
+    fn translated(self, settings: &Settings) -> Result<Flat, Refusal> {
         let options = &settings.options;
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(options) } else { None };
         let facts = parsed.document.as_ref().map(Document::facts).unwrap_or_default();
-        parsed.bind(settings);
+        parsed.pass(&[Stage::Given], settings)?;
         progress::enter(Phase::Translating);
         let translated =
             parsed.document.as_mut().map(|document| document.translate(options, limits(document, settings)));
@@ -302,15 +276,15 @@ impl ModelBytes {
             Some((graph, variables)) => (variables, Ok((graph, found))),
             None => (NnefVariables::default(), Err(found)),
         };
-        Flat::new(Weighed { sources, data, before, is_bound: true, facts }, result)
+        Ok(Flat::new(Weighed { sources, data, before, is_bound: true, facts }, result))
     }
 
     fn flat(self, what: &str, settings: &Settings) -> Result<Flat, Refusal> {
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(&settings.options) } else { None };
         let facts = parsed.document.as_ref().map(Document::facts).unwrap_or_default();
-        parsed.bind(settings);
-        parsed.flatten(settings);
+        parsed.pass(&[Stage::Given], settings)?;
+        parsed.flatten(settings)?;
         let types = if settings.constants { ViewTypes::Compared } else { ViewTypes::Inferred };
         let viewed = parsed.view_with_constants(types, &settings.options, what)?;
         parsed.note_change();

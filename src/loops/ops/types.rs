@@ -234,7 +234,7 @@ pub(crate) fn sections(attributes: &Attributes, dims: &[Option<usize>]) -> Resul
         let stride = stride.as_ref().map_or(1, |strides| strides[i]);
         check(stride != 0, || "the stride of a slice is 0".to_owned())?;
         let (end, size) = (end.as_ref().map(|end| end[i]), size.as_ref().map(|size| size[i]));
-        found.push(section(axis, dims[axis], (begin[i], stride), end, size)?);
+        found.push(section(axis, dims[axis], begin[i], stride, end, size)?);
     }
     Ok(found)
 }
@@ -242,7 +242,8 @@ pub(crate) fn sections(attributes: &Attributes, dims: &[Option<usize>]) -> Resul
 fn section(
     axis: usize,
     extent: Option<usize>,
-    (begin, stride): (i64, i64),
+    begin: i64,
+    stride: i64,
     end: Option<i64>,
     size: Option<i64>,
 ) -> Result<Section, String> {

@@ -134,7 +134,7 @@ fn local(of: &NnefText, occurrence: &Occurrence, symbol: &Symbol) -> Option<(Str
         (None, Some(ty)) => format!("{}: {ty}", symbol.name),
         (None, None) => symbol.name.clone(),
     };
-    let shapes = defined.and_then(|value| shapes(of, (symbol, value)));
+    let shapes = defined.and_then(|value| shapes(of, symbol, value));
     Some((code, shapes.into_iter().collect()))
 }
 
@@ -155,7 +155,7 @@ fn shape(graph: &Graph, tensor: TensorId) -> String {
 }
 
 /// The shapes that a local of a fragment has in the calls of the graph.
-fn shapes(of: &NnefText, (symbol, value): (&Symbol, ExprId)) -> Option<String> {
+fn shapes(of: &NnefText, symbol: &Symbol, value: ExprId) -> Option<String> {
     let (locals, graph) = of.locals()?;
     let found = locals.of(&of.document, (symbol, value));
     let listed = |(tensor, count): &(TensorId, usize)| {

@@ -23,7 +23,7 @@ pub(super) fn completions(of: &OnnxText, offset: u32) -> Option<Completions> {
         ModelPlace::Operator => operators(of, offset, domain(text, start)),
         ModelPlace::Attribute(operator, mut given) => {
             given.extend(attributes_after(after));
-            attributes(of, (operator, offset), &given)
+            attributes(of, operator, offset, &given)
         }
         ModelPlace::Operand => values(of, start as u32, value_name),
         ModelPlace::Reference => parameters(of, offset),
@@ -71,7 +71,7 @@ fn operators(of: &OnnxText, offset: u32, domain: Option<&str>) -> Vec<Proposal> 
 }
 
 /// The attributes of an operator or a function that a node does not give yet.
-fn attributes(of: &OnnxText, (operator, offset): (&str, u32), given: &BTreeSet<&str>) -> Vec<Proposal> {
+fn attributes(of: &OnnxText, operator: &str, offset: u32, given: &BTreeSet<&str>) -> Vec<Proposal> {
     let (domain, name) = operator.rsplit_once('.').unwrap_or(("", operator));
     let names = &of.marks.names;
     let own = names.iter().find(|mark| mark.role == NameRole::Function && mark.domain == domain && mark.text == name);

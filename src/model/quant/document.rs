@@ -63,12 +63,7 @@ impl Document {
 
     /// Writes entries of older converters with the algorithms of the standard. A declaration of their algorithm is not
     /// needed, though `--strict` demands one.
-    fn standardize(
-        &self,
-        quantization: &mut Quantization,
-        (text, file): (&str, FileId),
-        diagnostics: &mut Diagnostics,
-    ) {
+    fn standardize(&self, quantization: &mut Quantization, text: &str, file: FileId, diagnostics: &mut Diagnostics) {
         let of_older = quantization.entries.iter_mut().filter(|entry| entry.algorithm == older::NAME);
         let is_declared = self.names().get(older::NAME).is_some_and(|name| {
             self.modules().iter().any(|module| module.fragments.iter().any(|fragment| fragment.name.name == name))
@@ -95,7 +90,7 @@ impl Document {
         let file = self.add_source(name, text.to_string());
         let before = diagnostics.has_errors();
         let mut quantization = parse(text, file, diagnostics);
-        self.standardize(&mut quantization, (text, file), diagnostics);
+        self.standardize(&mut quantization, text, file, diagnostics);
         let tensors = check(&quantization, file, self, graph, diagnostics);
         let broken = !before && diagnostics.has_errors();
         (!broken).then_some((quantization, tensors))

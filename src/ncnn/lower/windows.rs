@@ -281,7 +281,7 @@ fn pooling(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
         return Ok(vec![line.to.without_axes(y, &spatial)?]);
     }
     if line.flag("adaptive_pooling")? {
-        return adaptive(line, axes, (x, &extents), is_mean);
+        return adaptive(line, axes, x, &extents, is_mean);
     }
     axes.iter().for_each(|axis| line.note(axis.adaptive));
     let mut windows = windows(line, axes, false)?;
@@ -333,7 +333,8 @@ fn ignore(line: &LayerLine, axes: &[AxisNames]) {
 fn adaptive(
     line: &mut LayerLine,
     axes: &[AxisNames],
-    (x, extents): (TensorId, &[i64]),
+    x: TensorId,
+    extents: &[i64],
     is_mean: bool,
 ) -> Lowered<Vec<TensorId>> {
     ignore(line, axes);

@@ -153,7 +153,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     /// Reports a diagnostic with a second location that explains it.
-    pub(super) fn report_beside(&mut self, code: Code, span: Span, message: String, (see, label): (Location, &str)) {
+    pub(super) fn report_beside(&mut self, code: Code, span: Span, message: String, see: Location, label: &str) {
         self.push(self.finding(code, span, message).see(see, label));
     }
 
@@ -363,7 +363,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             CheckedBody::Fragment(..) => (Code::Reassigned, "assigned already"),
         };
         let message = format!("`{}` is {what}", self.text(ident.name));
-        self.report_beside(code, ident.span, message, (self.at_slot(earlier), label));
+        self.report_beside(code, ident.span, message, self.at_slot(earlier), label);
     }
 
     /// T2: the value converts to the declared type of the result.
@@ -466,7 +466,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     fn undeclared(&mut self, name: Name, text: &str, span: Span) {
         if let Some(&later) = self.assigned_later().get(&name) {
             let message = format!("`{text}` is used before it is assigned");
-            return self.report_beside(Code::UsedBeforeDefined, span, message, (self.at(later), "first assignment"));
+            return self.report_beside(Code::UsedBeforeDefined, span, message, self.at(later), "first assignment");
         }
         if self.is_marred(name) || self.state.declared.get(name).is_some() {
             // An input or a result that nothing assigns is reported at its declaration.

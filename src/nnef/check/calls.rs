@@ -95,7 +95,8 @@ impl BodyCheck<'_, '_> {
                 Code::CallsLocalName,
                 span,
                 message,
-                (self.at_slot(slot), "defined as a tensor or attribute"),
+                self.at_slot(slot),
+                "defined as a tensor or attribute",
             );
         } else if !self.checked().module(self.module).broken.contains(&call.name.name)
             && !self.is_marred(call.name.name)
@@ -262,7 +263,7 @@ impl BodyCheck<'_, '_> {
                 continue;
             }
             open |= self.types().has(actual, TypePart::Unknown);
-            self.argument_type(callee, param, (value, actual), &mut generic);
+            self.argument_type(callee, param, value, actual, &mut generic);
         }
         if declared != Generic::No && generic.is_none() && !open {
             self.open_generic(call);
@@ -276,7 +277,8 @@ impl BodyCheck<'_, '_> {
         &mut self,
         Callee { call, info, .. }: Callee,
         param: &ParamInfo,
-        (value, actual): (ExprId, Type),
+        value: ExprId,
+        actual: Type,
         generic: &mut Option<Primitive>,
     ) {
         let before = *generic;

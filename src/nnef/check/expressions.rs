@@ -205,7 +205,7 @@ impl BodyCheck<'_, '_> {
             id = no;
         };
         while let Some((of, yes, yes_type)) = chain.pop() {
-            no_type = self.branches((yes, yes_type), (id, no_type));
+            no_type = self.branches(yes, yes_type, id, no_type);
             id = of;
             self.set_type(id, no_type);
         }
@@ -214,7 +214,7 @@ impl BodyCheck<'_, '_> {
 
     /// The type of a select with these branches.
     #[inline(never)]
-    fn branches(&mut self, (yes, yes_type): (ExprId, Type), (no, no_type): (ExprId, Type)) -> Type {
+    fn branches(&mut self, yes: ExprId, yes_type: Type, no: ExprId, no_type: Type) -> Type {
         match self.common(yes_type, no_type) {
             Some(common) => common,
             None if yes_type.is_tensor() && no_type.is_tensor() => Type::Tensor(Element::Unknown),

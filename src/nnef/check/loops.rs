@@ -119,7 +119,7 @@ impl BodyCheck<'_, '_> {
         let earlier = self.state.scope.get(name.name);
         if let Some(earlier) = earlier {
             let message = format!("iterator `{}` hides another name", self.text(name.name));
-            self.report_beside(Code::IteratorShadows, name.span, message, (self.at_slot(earlier), "first definition"));
+            self.report_beside(Code::IteratorShadows, name.span, message, self.at_slot(earlier), "first definition");
         }
         self.add_slot(name, ty);
         (name, earlier)

@@ -152,7 +152,7 @@ impl Compiler<'_, '_> {
             let expr = self.ast.expr(node);
             let next = match (expr, done) {
                 (Expr::Binary { op, lhs, rhs, at }, 1) => {
-                    self.left_side(op, (lhs, rhs), at, open);
+                    self.left_side(op, lhs, rhs, at, open);
                     Some(rhs)
                 }
                 (Expr::Index { index, .. }, 1) => Some(index),
@@ -178,7 +178,7 @@ impl Compiler<'_, '_> {
     }
 
     /// Emits the code between the operands of an operator.
-    fn left_side(&mut self, op: BinaryOp, (lhs, rhs): (ExprId, ExprId), at: u32, open: &mut Open) {
+    fn left_side(&mut self, op: BinaryOp, lhs: ExprId, rhs: ExprId, at: u32, open: &mut Open) {
         if self.on_tensors(op, lhs, rhs) {
             // A literal array becomes a tensor if the other operand is one.
             self.as_tensor(lhs);
@@ -200,7 +200,7 @@ impl Compiler<'_, '_> {
                 } else if op.info().class == Class::Logic {
                     self.patch(open.jump);
                 } else {
-                    self.arithmetic(op, (lhs, rhs), at);
+                    self.arithmetic(op, lhs, rhs, at);
                 }
             }
             Expr::Index { index, .. } => {
@@ -216,7 +216,7 @@ impl Compiler<'_, '_> {
 
     /// Emits an operator on the values just pushed. An operator on two constant numbers is evaluated now,
     /// unless it fails: the error is reported when the instruction runs.
-    fn arithmetic(&mut self, op: BinaryOp, (lhs, rhs): (ExprId, ExprId), at: Span) {
+    fn arithmetic(&mut self, op: BinaryOp, lhs: ExprId, rhs: ExprId, at: Span) {
         match self.pushed_constants().and_then(|[left, right]| arithmetic::of_numbers(op, left, right)) {
             Some(value) => self.replace(2, value, at),
             None => {

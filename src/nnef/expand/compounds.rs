@@ -108,7 +108,7 @@ impl Splicing<'_, '_> {
             match definition {
                 Some((definition, given)) => {
                     self.changed = true;
-                    self.splice(graph, (&old, operation), &definition, &given);
+                    self.splice(graph, &old, operation, &definition, &given);
                 }
                 None => drop(graph.add_again(&old, operation)),
             }
@@ -153,7 +153,8 @@ impl Splicing<'_, '_> {
     fn splice(
         &mut self,
         graph: &mut Graph,
-        (old, operation): (&Graph, &Operation),
+        old: &Graph,
+        operation: &Operation,
         definition: &Graph,
         given: &IndexSet<TensorId>,
     ) {

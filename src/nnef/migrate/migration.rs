@@ -222,7 +222,7 @@ fn rewrite(graph: &mut Graph, plans: &[KindMigration]) {
             Some(Ok((steps, declared))) => {
                 let before = |i: u32| old.text_of(old.kinds[kind.index()].params[i as usize].name);
                 let rank = old.arguments(operation).next().and_then(|(_, first)| rank(graph, first));
-                let arguments = rewritten((steps, declared), (dtype, rank), before, arguments.collect());
+                let arguments = rewritten(steps, declared, dtype, rank, before, arguments.collect());
                 (arguments, steps.contains(&ParameterChange::TypeArgument))
             }
             _ => (arguments.collect(), operation.has_explicit_dtype()),
@@ -234,8 +234,10 @@ fn rewrite(graph: &mut Graph, plans: &[KindMigration]) {
 /// The arguments of an operation in 1.0, from its element type, the rank of its first argument, and the
 /// names of its parameters in the draft.
 fn rewritten<'g>(
-    (steps, declared): (&[ParameterChange], &Declared),
-    (dtype, rank): (Option<Primitive>, Option<usize>),
+    steps: &[ParameterChange],
+    declared: &Declared,
+    dtype: Option<Primitive>,
+    rank: Option<usize>,
     before: impl Fn(u32) -> &'g str,
     arguments: Vec<Argument>,
 ) -> Vec<Argument> {

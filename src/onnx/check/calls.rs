@@ -9,9 +9,9 @@ use super::flow::{Needs, ValueTypes};
 use super::part::{ModelPart, attributes_of};
 use crate::diagnostics::{Code, PlacePart};
 use crate::graph::names::NameId;
-use crate::onnx::inline::each_node;
 use crate::onnx::model::{FunctionProto, NodeProto};
 use crate::onnx::schema::SchemaLookup;
+use crate::onnx::walk::each_node;
 use crate::room::with_stack;
 use crate::source::names::Name;
 

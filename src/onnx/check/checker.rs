@@ -12,7 +12,7 @@ use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, NodePlace, PlacePart, trace};
 use crate::graph::names::NameId;
 use crate::onnx::external::PathStep;
-use crate::onnx::inline::{Functions, Imports};
+use crate::onnx::functions::{Functions, Imports};
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
 use crate::onnx::places::Places;
 use crate::onnx::schema::{SchemaLookup, Schemas};

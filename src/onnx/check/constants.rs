@@ -1,11 +1,11 @@
 //! Checks constant tensors: their types, and the fields with their elements.
 
 use super::checker::{Check, Pass};
-use super::sparse;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{GraphProto, TensorProto};
 use crate::onnx::protobuf::fields::{graph, tensor as fields};
+use crate::onnx::protobuf::sparse;
 use crate::onnx::types::ElementType;
 
 /// The last version of the format in which initializers are defaults of inputs.

@@ -9,10 +9,10 @@ use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::graph::names::NameId;
 use crate::onnx::external::{self, Finding};
+use crate::onnx::functions::{Functions, NodeFinding};
 use crate::onnx::infer::{Contradiction, Mistaken, infer_checked, infer_told, sources};
-use crate::onnx::inline::{Functions, NodeFinding};
 use crate::onnx::model::{ModelNames, ModelProto};
-use crate::onnx::places::Places;
+use crate::onnx::places::{PlacedModel, Places};
 use crate::onnx::protobuf::EncodedPart;
 use crate::source::FileId;
 
@@ -27,7 +27,7 @@ pub(crate) fn check(model: &ModelProto, file: FileId, places: &Places, options: 
 /// declared. In a graph of a node that may not run this is a warning.
 pub(crate) fn shapes(
     model: &ModelProto,
-    (file, places): (FileId, &Places),
+    PlacedModel { file, places }: PlacedModel,
     options: &Options,
     found: &mut Diagnostics,
 ) {
@@ -101,7 +101,9 @@ pub(in crate::onnx) fn structure(
 pub(crate) fn external_data(
     names: &ModelNames,
     part: EncodedPart,
-    (file, places, folder): (FileId, &Places, Option<&Path>),
+    file: FileId,
+    places: &Places,
+    folder: Option<&Path>,
     options: &Options,
 ) -> Result<(), Diagnostics> {
     let findings = external::findings(external::stored(names, part), folder);

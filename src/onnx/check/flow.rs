@@ -5,9 +5,9 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use crate::onnx::inline::each_node;
 use crate::onnx::model::{GraphProto, ModelProto};
 use crate::onnx::schema::TypeId;
+use crate::onnx::walk::each_node;
 use crate::source::names::Name;
 
 /// The types of some values, as far as they are known.

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::checker::{Check, Pass};
 use super::part::{WITH_IMPORTS, opsets};
 use crate::diagnostics::Code;
-use crate::onnx::inline::Imports;
+use crate::onnx::functions::Imports;
 use crate::onnx::model::{ModelProto, OperatorSet};
 
 /// The latest version of the format, that of onnx 1.23.

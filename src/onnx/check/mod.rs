@@ -15,8 +15,6 @@ mod functions;
 mod header;
 mod nodes;
 mod part;
-#[cfg(test)]
-mod rule_tests;
 mod scopes;
 mod sparse;
 #[cfg(test)]
@@ -26,4 +24,3 @@ mod values;
 
 pub(super) use entry::structure;
 pub(crate) use entry::{check, external_data, shapes};
-pub(super) use sparse::extents as sparse_extents;

@@ -191,7 +191,7 @@ impl<'m> Check<'m> {
         let is_new = !self.operators.contains_key(&key);
         let found = *self.operators.entry(key).or_insert_with(|| schemas.find(domain, name, version));
         if is_new {
-            self.of_vendor(node, (domain, name), found);
+            self.of_vendor(node, domain, name, found);
         }
         let set = if domain.is_empty() { String::new() } else { format!(" of `{domain}`") };
         let (message, help) = match found {
@@ -226,7 +226,7 @@ impl<'m> Check<'m> {
     }
 
     /// Tells of an operator of onnxruntime that is not known, or that stands in the domain of the standard.
-    fn of_vendor(&mut self, node: &NodeProto, (domain, name): (&str, &str), found: SchemaLookup) {
+    fn of_vendor(&mut self, node: &NodeProto, domain: &str, name: &str, found: SchemaLookup) {
         let (message, help) = match found {
             _ if self.pass != Pass::All => return,
             SchemaLookup::Schema(schema) if schema.of_vendor && domain.is_empty() => {

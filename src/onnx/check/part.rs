@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 
 use rustc_hash::FxHashSet;
 
-use crate::onnx::inline::Imports;
+use crate::onnx::functions::Imports;
 use crate::onnx::model::{Fields, FunctionProto, ModelNames, ModelProto, OperatorSet};
 use crate::source::names::Name;
 

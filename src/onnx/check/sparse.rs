@@ -5,44 +5,20 @@ use bytes::Bytes;
 use super::checker::Check;
 use super::constants;
 use crate::diagnostics::Code;
-use crate::onnx::contents::Contents;
 use crate::onnx::elements::{self, Elements, Length};
 use crate::onnx::external::PathStep;
-use crate::onnx::model::{Fields, GraphProto, TensorProto};
-use crate::onnx::protobuf::fields::{graph, sparse, tensor};
-use crate::onnx::protobuf::reader::{MessageReader, merged, payloads};
-use crate::onnx::protobuf::{self, texts};
+use crate::onnx::model::{Fields, TensorProto};
+use crate::onnx::protobuf;
+use crate::onnx::protobuf::fields::sparse;
+use crate::onnx::protobuf::reader::merged;
+use crate::onnx::protobuf::sparse::extents;
 
 /// The number of indices of 64-bit integers.
 const INT64: i32 = 7;
 
-/// The names of sparse constants, which are not decoded.
-pub(super) fn names(graph: &GraphProto) -> impl Iterator<Item = String> + use<'_> {
-    let fields = graph.rest.iter().flat_map(|fields| fields.iter());
-    fields.filter(|field| field.number == graph::SPARSE_INITIALIZER).map(|field| {
-        let message = field.bytes.load().unwrap_or_default();
-        let values = merged(&message, sparse::VALUES).unwrap_or_default();
-        let name = payloads(&values, tensor::NAME).pop().unwrap_or_default();
-        texts::decode(&name).into_owned()
-    })
-}
-
 /// A tensor in a message, if it is there and can be decoded.
 fn part(message: &Bytes, number: u32) -> Option<TensorProto> {
     Some(protobuf::decode_tensor(&merged(message, number)?).ok()?.0)
-}
-
-/// The extents of a sparse tensor.
-pub(in crate::onnx) fn extents(message: &Bytes) -> Vec<i64> {
-    let message = Contents::from(message.clone());
-    let (mut reader, mut extents) = (MessageReader::new(&message), Vec::new());
-    while let Ok(Some((number, _))) = reader.next() {
-        if number == sparse::DIMS {
-            // A malformed number ends the list, which then has another rank than the indices.
-            let _ = reader.ints(|extent| extents.push(extent));
-        }
-    }
-    extents
 }
 
 /// What is wrong about the elements of a tensor in a sparse one.

@@ -1,3 +1,5 @@
+mod rules;
+
 use crate::diagnostics::{Code, Diagnostics};
 use crate::onnx::Document;
 use crate::onnx::text::Production;

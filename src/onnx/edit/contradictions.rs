@@ -7,9 +7,10 @@ use rustc_hash::FxHashMap;
 
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
+use crate::onnx::functions::NodeFinding;
 use crate::onnx::infer::{GraphTypes, InnerPlace, sources};
-use crate::onnx::inline::{NodeFinding, each_graph, each_graph_mut, each_node};
 use crate::onnx::model::{AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto, ValueInfo};
+use crate::onnx::walk::{each_graph, each_graph_mut, each_node};
 use crate::room::with_stack;
 
 /// Marks the graphs in nodes of a graph in which operands contradict each other. Returns whether there are any.

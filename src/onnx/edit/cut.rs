@@ -10,8 +10,8 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::cut::{Cut, Ends, not_needed};
 use crate::graph::names::{NameId, Spellings};
 use crate::onnx::infer::{GraphTypes, infer};
-use crate::onnx::inline::{each_graph, each_node};
 use crate::onnx::model::{GraphProto, ModelNames, ModelProto, NodeProto, ValueInfo};
+use crate::onnx::walk::{each_graph, each_node};
 use crate::source::Location;
 
 /// Keeps the part of the graph of a flat model that the options select, with its constants. Types of its inputs and

@@ -3,6 +3,7 @@
 //! A result is known if all its items follow from declared types, or if the node is a function of known operands. What
 //! becomes known of conditions and trip counts is used by the expansion of control flow, which runs again after it.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,16 +15,20 @@ use super::references::References;
 use super::share::same_attribute;
 use crate::Options;
 use crate::eval::Budget;
+use crate::extents;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
+use crate::onnx::functions::Imports;
 use crate::onnx::infer::{GraphTypes, TensorExtents, TensorFacts, infer};
-use crate::onnx::inline::{Imports, each_graph, each_graph_mut, each_node, is_control, own_names};
+use crate::onnx::inline::is_control;
 use crate::onnx::model::{
     AttributeProto, AttributeValue, Fact, GraphProto, ModelNames, ModelProto, NodeProto, Scalar, TensorProto,
     ValueInfo, Values,
 };
 use crate::onnx::run::{Stores, dtype_of, evaluate_node, tensor_of, tensor_proto};
+use crate::onnx::scan_form::{ScanForm, ScanSide};
 use crate::onnx::types::AttributeType;
+use crate::onnx::walk::{each_graph, each_graph_mut, each_node, own_names};
 use crate::room::with_stack;
 use crate::tensor::{Data, Tensor};
 
@@ -336,7 +341,7 @@ impl<'m> Folding<'m, '_> {
     fn grows(&self, node: &NodeProto, results: &[Option<Arc<Tensor>>]) -> bool {
         let results = node.outputs.iter().zip(results);
         let results = results.filter_map(|(name, tensor)| Some((*name, &**tensor.as_ref()?)));
-        !self.is_constant(node) && self.growth.exceeds((self.names, &self.uses), node, results)
+        !self.is_constant(node) && self.growth.exceeds(self.names, &self.uses, node, results)
     }
 
     /// Notes the results of a node that stays because they are large: what is computed from them may be small.
@@ -460,17 +465,17 @@ impl<'m> Folding<'m, '_> {
             node.attributes.iter().find(named).map(|attribute| &attribute.value)
         };
         let Some(AttributeValue::Int(count)) = value("num_scan_inputs") else { return Vec::new() };
-        let axes = if let Some(AttributeValue::Ints(axes)) = value("scan_input_axes") { &axes[..] } else { &[] };
-        let first = usize::try_from(*count).ok().and_then(|count| node.inputs.len().checked_sub(count));
-        let scanned = first.map_or(&[][..], |first| &node.inputs[first..]);
-        let extent = |(i, name): (usize, &NameId)| {
-            let axis = axes.get(i).copied().unwrap_or(0);
-            let shape = self.shape(*name)?;
-            let place = if axis < 0 { axis.checked_add(shape.len() as i64)? } else { axis };
-            let extent = shape.get(usize::try_from(place).ok()?)?.known()?;
-            Some((*name, Fact::Extent { axis, extent }))
+        let ints = |name: &str| match value(name) {
+            Some(AttributeValue::Ints(values)) => Ok::<_, Infallible>(Some(values.clone())),
+            _ => Ok(None),
         };
-        scanned.iter().enumerate().filter_map(extent).collect()
+        let Ok(Some(form)) = ScanForm::read(*count, node.inputs.len(), ints) else { return Vec::new() };
+        let extent = |(name, side): (&NameId, &ScanSide)| {
+            let shape = self.shape(*name)?;
+            let extent = shape.get(extents::axis(side.axis, shape.len())?)?.known()?;
+            Some((*name, Fact::Extent { axis: side.axis, extent }))
+        };
+        node.inputs.iter().skip(form.states).zip(&form.inputs).filter_map(extent).collect()
     }
 
     fn is_constant(&self, node: &NodeProto) -> bool {

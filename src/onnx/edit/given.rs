@@ -9,12 +9,12 @@ use crate::graph::Extent as GivenExtent;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::onnx::infer::infer;
-use crate::onnx::inline::each_graph_mut;
 use crate::onnx::model::{
     AttributeValue, Dim as DimProto, Extent, GraphProto, ModelNames, ModelProto, NodeProto, ShapeProto, TensorProto,
     TensorType, TypeForm, TypeProto, ValueInfo,
 };
 use crate::onnx::run::{dtype_of, tensor_proto};
+use crate::onnx::walk::each_graph_mut;
 use crate::options::{DeclaredSymbols, GivenShapes};
 use crate::room::with_stack;
 use crate::source::Location;

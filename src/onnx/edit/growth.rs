@@ -7,10 +7,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::pure;
 use crate::Options;
 use crate::graph::names::NameId;
-use crate::onnx::inline::each_node;
 use crate::onnx::model::{ModelNames, ModelProto, NodeProto, PartSizes, TensorProto};
 use crate::onnx::run::number_of;
 use crate::onnx::types::ElementType;
+use crate::onnx::walk::each_node;
 use crate::tensor::Tensor;
 
 /// The bytes by which a constant may be larger than what it replaces.
@@ -70,7 +70,8 @@ impl Growth {
     /// Whether a model becomes larger than it may with constants in place of a node.
     pub(super) fn exceeds<'t>(
         &self,
-        (names, uses): (&ModelNames, &[u32]),
+        names: &ModelNames,
+        uses: &[u32],
         node: &NodeProto,
         results: impl Iterator<Item = (NameId, &'t Tensor)>,
     ) -> bool {

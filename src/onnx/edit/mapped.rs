@@ -6,8 +6,8 @@
 use super::contradictions::each_inner;
 use crate::Options;
 use crate::onnx::infer::{GraphTypes, infer};
-use crate::onnx::inline::{each_graph, each_node};
 use crate::onnx::model::{GraphProto, ModelNames, ModelProto, NodeProto, TensorType, TypeForm, ValueInfo};
+use crate::onnx::walk::{each_graph, each_node};
 use crate::room::with_stack;
 
 /// The operator.

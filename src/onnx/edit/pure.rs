@@ -1,6 +1,6 @@
 //! Operators whose results depend on more than their operands and attributes.
 
-use crate::onnx::inline::Imports;
+use crate::onnx::functions::Imports;
 use crate::onnx::model::{ModelNames, NodeProto};
 use crate::onnx::schema::{Schema, SchemaLookup, Schemas};
 

@@ -5,10 +5,10 @@ use bytes::Bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::names::NameId;
-use crate::onnx::inline::each_graph;
 use crate::onnx::model::{Fields, GraphProto, ModelProto};
 use crate::onnx::protobuf::fields::{annotation, entry, graph as graph_fields, model as model_fields, node, training};
 use crate::onnx::protobuf::payloads;
+use crate::onnx::walk::each_graph;
 use crate::room::with_stack;
 
 /// The values of a model that are named outside nodes.

@@ -6,13 +6,15 @@ use super::simplify::{RuleCounts, UsedRules};
 use super::unused;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
-use crate::eval::{Budget, Limits};
+use crate::eval::Budget;
 use crate::live::Held;
-use crate::onnx::inline::{Functions, each_node, expand, expand_control, is_control};
+use crate::onnx::functions::Functions;
+use crate::onnx::inline::{expand, expand_control, is_control};
 use crate::onnx::model::{ModelProto, ValueInfo};
-use crate::onnx::places::Places;
-use crate::onnx::run::Stores;
-use crate::source::{FileId, Location, Span};
+use crate::onnx::places::PlacedModel;
+use crate::onnx::run::Computing;
+use crate::onnx::walk::each_node;
+use crate::source::{Location, Span};
 
 /// The number of rounds after which folding ends: each one resolves a condition that the result of another one decides.
 const ROUNDS: usize = 100;
@@ -30,11 +32,12 @@ const PASSES: usize = 24;
 pub(crate) fn fold(
     model: &mut ModelProto,
     functions: Functions,
-    places: (FileId, &Places),
-    folding: (&Stores, Limits),
+    places: PlacedModel,
+    computing: Computing,
     options: &Options,
 ) -> Result<(Diagnostics, Held), Diagnostics> {
-    decided(model, functions, places, (Folded::Replaced, None, folding), options).map(|(found, held, _)| (found, held))
+    decided(model, functions, places, Rounds { folded: Folded::Replaced, rules: None, computing }, options)
+        .map(|(found, held, _)| (found, held))
 }
 
 /// Expands a model, given its functions, and simplifies it by rules, until nothing changes. Returns warnings, the memory of
@@ -46,12 +49,13 @@ pub(crate) fn fold(
 pub(crate) fn simplify(
     model: &mut ModelProto,
     functions: Functions,
-    places: (FileId, &Places),
-    (folding, rules): ((&Stores, Limits), UsedRules),
+    places: PlacedModel,
+    computing: Computing,
+    rules: UsedRules,
     options: &Options,
 ) -> Result<(Diagnostics, Held, RuleCounts), Diagnostics> {
     let folded = if rules.folds() { Folded::Replaced } else { Folded::Noted };
-    decided(model, functions, places, (folded, Some(rules), folding), options)
+    decided(model, functions, places, Rounds { folded, rules: Some(rules), computing }, options)
 }
 
 /// Expands a model, given its functions. The control flow that is expanded is that of [`fold`], but nodes whose results are
@@ -63,20 +67,30 @@ pub(crate) fn simplify(
 pub(crate) fn unroll(
     model: &mut ModelProto,
     functions: Functions,
-    places: (FileId, &Places),
-    folding: (&Stores, Limits),
+    places: PlacedModel,
+    computing: Computing,
     options: &Options,
 ) -> Result<Diagnostics, Diagnostics> {
-    decided(model, functions, places, (Folded::Noted, None, folding), options).map(|(found, ..)| found)
+    decided(model, functions, places, Rounds { folded: Folded::Noted, rules: None, computing }, options)
+        .map(|(found, ..)| found)
+}
+
+/// What is done in rounds.
+struct Rounds<'s> {
+    folded: Folded,
+    /// The rules by which the model is simplified then.
+    rules: Option<UsedRules>,
+    computing: Computing<'s>,
 }
 
 fn decided(
     model: &mut ModelProto,
     functions: Functions,
-    (file, places): (FileId, &Places),
-    (folded, rules, (stores, limits)): (Folded, Option<UsedRules>, (&Stores, Limits)),
+    placed: PlacedModel,
+    Rounds { folded, rules, computing }: Rounds,
     options: &Options,
 ) -> Result<(Diagnostics, Held, RuleCounts), Diagnostics> {
+    let (PlacedModel { file, places }, Computing { stores, limits }) = (placed, computing);
     // Loops that stay are told about in the end, when all that can be known is. Until then no bound stands for a number of
     // trips that may become known.
     let early = options.clone().with(|options| {
@@ -84,22 +98,22 @@ fn decided(
         options.internal.typed = true;
     });
     let mut found = Diagnostics::of(options.policy());
-    let expanded = expand(model, functions, (file, places), &early)?;
+    let expanded = expand(model, functions, placed, &early)?;
     expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));
     cut(model, Location::new(file, Span::default()), options)?;
     let budget = Budget::new(limits);
     let mut run = FoldRun::new(folded, stores, &budget);
-    settled(model, (file, places), &mut run, &early)?;
+    settled(model, placed, &mut run, &early)?;
     let bounded = early.with(|early| early.max_trips = options.max_trips);
     if options.max_trips.is_some() {
-        settled(model, (file, places), &mut run, &bounded)?;
+        settled(model, placed, &mut run, &bounded)?;
     }
     if folded == Folded::Replaced && rules.is_none() {
         unused::remove(model);
     }
     let mut counts = RuleCounts::default();
     if let Some(rules) = rules {
-        counts = simplified(model, (file, places), &mut run, rules, &bounded)?;
+        counts = simplified(model, placed, &mut run, rules, &bounded)?;
     }
     let last = options.clone().with(|options| options.internal.is_folded = true);
     found.extend(expand_control(model, file, places, &last)?.0);
@@ -125,7 +139,7 @@ pub(crate) fn merge(model: &mut ModelProto, rules: UsedRules, options: &Options)
 /// Simplifies a model, and computes what is known then, until nothing changes. Returns how often each rule was applied.
 fn simplified(
     model: &mut ModelProto,
-    places: (FileId, &Places),
+    places: PlacedModel,
     run: &mut FoldRun,
     rules: UsedRules,
     options: &Options,
@@ -156,7 +170,7 @@ pub(crate) fn memory(model: &ModelProto) -> u64 {
 /// Computes what is known and expands the control flow that it decides, until nothing changes.
 fn settled(
     model: &mut ModelProto,
-    (file, places): (FileId, &Places),
+    PlacedModel { file, places }: PlacedModel,
     run: &mut FoldRun,
     options: &Options,
 ) -> Result<(), Diagnostics> {

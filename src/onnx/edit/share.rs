@@ -7,11 +7,12 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use super::pure;
 use super::references::References;
 use crate::graph::names::NameId;
-use crate::onnx::inline::{Imports, each_graph_mut, own_names};
+use crate::onnx::functions::Imports;
 use crate::onnx::model::{
     AttributeProto, AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, Values,
 };
 use crate::onnx::schema::Schema;
+use crate::onnx::walk::{each_graph_mut, own_names};
 use crate::room::with_stack;
 use crate::source::names::Name;
 

@@ -4,9 +4,9 @@ use rustc_hash::FxHashSet;
 
 use super::references::References;
 use crate::graph::names::NameId;
-use crate::onnx::inline::{each_graph, each_graph_mut};
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, ValueInfo};
 use crate::onnx::schema::Schemas;
+use crate::onnx::walk::{each_graph, each_graph_mut};
 use crate::room::with_stack;
 
 /// Removes nodes of standard operators and constants that neither an output of their graph nor a node needs, also in

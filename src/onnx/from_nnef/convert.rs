@@ -8,16 +8,13 @@ use super::limits::{MOST_BYTES, WHAT};
 use super::operation::operation_of;
 use super::refusals::Refusals;
 use super::rules::{self};
-use super::sources::{self, Sources, Weights};
+use super::sources::{self, Sources, TranslatedData};
 use super::value::ModelValue;
 use super::versions::{IR_VERSION, OPSET};
 use crate::core::budget::Memory;
 use crate::diagnostics::{Code, Diagnostics};
-use crate::eval::Quantizations;
 use crate::graph::{Dialect, Graph};
-use crate::onnx::Document;
 use crate::onnx::model::{GraphProto as ModelGraph, ModelNames, ModelProto, OperatorSet};
-use crate::parts::TRANSLATION;
 use crate::progress;
 
 /// Translates a flat graph to a model.
@@ -25,17 +22,19 @@ use crate::progress;
 /// # Errors
 ///
 /// Operations that ONNX cannot express, required properties that are not known, or missing data.
-fn convert(
+pub(crate) fn convert(
     graph: &Graph,
-    (weights, quantizations): (&dyn Weights, &Quantizations),
-    (strict, memory): (bool, u64),
+    data: TranslatedData,
+    strict: bool,
+    max_memory: u64,
 ) -> Result<ModelProto, Diagnostics> {
+    let TranslatedData { weights, quantizations } = data;
     let mut found = Refusals { graph, all: IndexMap::new() };
     if graph.dialect == Dialect::Draft {
         let refused = Refused::meaning("only graphs of NNEF 1.0 have a counterpart in ONNX");
         return Err(found.refused(graph.operations.first(), refused).reported(strict));
     }
-    let mut memory = Memory::new(memory);
+    let mut memory = Memory::new(max_memory);
     // Nearly every operation becomes at least a node, which has the names of its operands and results when it is written.
     memory.lend(graph.bytes());
     let nodes = (graph.operations.len() as u64).saturating_mul(emit::NODE as u64).saturating_mul(2);
@@ -98,24 +97,6 @@ fn checked<'g>(graph: &Graph, out: &Emitter, values: &[Option<ModelValue>], mut 
         found = found.refused(None, Refused { code: Code::OnnxWeights, message, group: None });
     }
     found
-}
-
-/// Translates a flat graph to a document, with the data of its variables and the quantizations of its tensors. `limits` are whether warnings are errors, and the most bytes of memory.
-///
-/// # Errors
-///
-/// Those of [`convert`].
-pub(crate) fn document(
-    graph: &Graph,
-    data: (&dyn Weights, &Quantizations),
-    limits: (bool, u64),
-) -> Result<Document, Diagnostics> {
-    let at = graph.operations.first().map(|operation| operation.at).unwrap_or_default();
-    if let Some(part) = TRANSLATION.missing() {
-        return Err(part.at(at));
-    }
-    let model = convert(graph, data, limits)?;
-    Ok(Document::made(model, at.file))
 }
 
 /// Assembles the model.

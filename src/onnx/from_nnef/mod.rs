@@ -33,7 +33,7 @@ mod value;
 mod versions;
 mod walk;
 
-pub(crate) use convert::document;
+pub(crate) use convert::convert;
 pub(crate) use rules::names;
-pub(crate) use sources::{BlockWeight, Items, Weight, Weights};
+pub(crate) use sources::{BlockWeight, Items, TranslatedData, Weight, Weights};
 pub(crate) use value::NnefElement;

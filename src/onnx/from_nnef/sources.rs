@@ -9,6 +9,7 @@ use super::lists::product;
 use super::quantization;
 use super::value::{KnownExtents, ModelValue, NnefElement};
 use crate::diagnostics::Code;
+use crate::eval::Quantizations;
 use crate::graph::names::NameId;
 use crate::graph::{Graph, TensorId, Value as Argument, constant};
 use crate::onnx::model::{Dim, Extent, ShapeProto, TensorProto, TensorType, TypeForm, TypeProto, ValueInfo};
@@ -51,6 +52,15 @@ pub(crate) trait Weights {
     fn blocks(&self, _label: &str, _shape: &[usize]) -> Result<Option<BlockWeight>, String> {
         Ok(None)
     }
+}
+
+/// What a graph refers to, and is translated with it.
+#[derive(Clone, Copy)]
+pub(crate) struct TranslatedData<'d> {
+    /// The data of its variables.
+    pub(crate) weights: &'d dyn Weights,
+    /// The quantizations of its tensors.
+    pub(crate) quantizations: &'d Quantizations,
 }
 
 /// Items of variables, by label and shape.
@@ -225,7 +235,7 @@ fn constant(call: &mut TranslatedCall, tensor: TensorId, id: NameId) -> Translat
     let given = given.ok_or_else(|| Refused::meaning("`constant` has values that are not numbers"))?;
     let own = || NnefElement::of(constant::primitive(given.dtype()));
     let element = call.graph.dtype(tensor).and_then(NnefElement::of).or_else(own).unwrap_or(NnefElement::Float);
-    filled(call, id, element, &dims, (given.len(), element.bytes_of(&given)))
+    filled(call, id, element, &dims, given.len(), element.bytes_of(&given))
 }
 
 /// A constant tensor of items, given as their number and their bytes, or of one repeated item.
@@ -234,7 +244,8 @@ fn filled(
     id: NameId,
     element: NnefElement,
     dims: &[i64],
-    (given, bytes): (usize, Vec<u8>),
+    given: usize,
+    bytes: Vec<u8>,
 ) -> Translation<ModelValue> {
     let volume = product(dims).filter(|_| dims.iter().all(|extent| *extent >= 0));
     let wrong = || Refused::meaning(format!("`constant` has {given} values, which do not fill its shape"));

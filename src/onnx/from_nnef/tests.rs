@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::convert::document;
-use super::{NnefElement, Weight, Weights, names};
+use super::{NnefElement, TranslatedData, Weight, Weights, names};
 use crate::eval::Quantizations;
+use crate::onnx::Document;
 use crate::{Options, expand, parse};
 
 /// Float data of variables by label.
@@ -34,7 +34,13 @@ fn model_with(inputs: &str, outputs: &str, body: &str, data: &Data) -> Result<Ve
     let told = |found: crate::Diagnostics| {
         found.iter().map(|found| format!("{}: {}", found.code.as_str(), found.message)).collect::<Vec<_>>()
     };
-    let document = document(&graph, (data, &Quantizations::default()), (false, options.max_memory)).map_err(told)?;
+    let document = Document::translated(
+        &graph,
+        TranslatedData { weights: data, quantizations: &Quantizations::default() },
+        false,
+        options.max_memory,
+    )
+    .map_err(told)?;
     let found = document.check(&options);
     assert!(found.is_empty(), "{found:?}");
     let (text, _) = document.to_text(false).unwrap();
@@ -101,10 +107,15 @@ fn open_extents_stay_open() {
     let options = Options::default().with(|options| options.internal.compounds = Some(names().collect()));
     let parsed = parse("test", text, &options);
     let graph = expand(&parsed.document, &options).unwrap().graph;
-    let (text, _) = document(&graph, (&Data::default(), &Quantizations::default()), (false, options.max_memory))
-        .unwrap()
-        .to_text(false)
-        .unwrap();
+    let (text, _) = Document::translated(
+        &graph,
+        TranslatedData { weights: &Data::default(), quantizations: &Quantizations::default() },
+        false,
+        options.max_memory,
+    )
+    .unwrap()
+    .to_text(false)
+    .unwrap();
     assert!(text.contains("G (float[N, 3, S] x) => (float[?, 3, ?] y)"), "{text}");
     let pool = "MaxPool <kernel_shape: ints = [2], strides: ints = [2], auto_pad: string = \"SAME_UPPER\"> (x)";
     assert!(text.contains(pool), "{text}");
@@ -182,8 +193,13 @@ fn data_are_not_copied() {
     let text = "version 1.0; graph G(x) -> (y) { x = external(shape = [3]); w = variable(shape = [3], label = 'w'); y = add(x, w); }";
     let options = Options::default();
     let graph = expand(&parse("test", text.to_owned(), &options).document, &options).unwrap().graph;
-    let mut document =
-        document(&graph, (&One(bytes.clone()), &Quantizations::default()), (false, options.max_memory)).unwrap();
+    let mut document = Document::translated(
+        &graph,
+        TranslatedData { weights: &One(bytes.clone()), quantizations: &Quantizations::default() },
+        false,
+        options.max_memory,
+    )
+    .unwrap();
     let graph = document.model().unwrap().graph.take().unwrap();
     let data = &graph.initializers[0].rest.as_ref().unwrap()[0].bytes;
     assert_eq!(data.held().unwrap().as_ptr(), bytes.as_ptr());

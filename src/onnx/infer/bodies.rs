@@ -4,9 +4,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::merge::joined;
 use super::tables::GraphTypes;
-use crate::onnx::inline::{Functions, each_graph, each_node};
+use crate::onnx::functions::Functions;
 use crate::onnx::model::{ModelProto, NodeProto};
 use crate::onnx::protobuf::fields::model as model_fields;
+use crate::onnx::walk::{each_graph, each_node};
 
 /// What the calls so far have in common.
 #[derive(Debug, Default)]

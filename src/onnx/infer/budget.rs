@@ -5,8 +5,8 @@ use crate::Options;
 use crate::cancel;
 use crate::graph::dims::Dim;
 use crate::live::Held;
-use crate::onnx::inline::each_node;
 use crate::onnx::model::ModelProto;
+use crate::onnx::walk::each_node;
 
 /// The number of visits of nodes that every model is allowed, and that for each of its nodes. Bodies of loops are visited
 /// several times, and those of functions for each call; a model of ordinary nesting stays far below this.

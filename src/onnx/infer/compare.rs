@@ -146,7 +146,8 @@ impl<'m> Inference<'m> {
         &mut self,
         name: NameId,
         at: u32,
-        (found, declared): (&ValueType, &ValueType),
+        found: &ValueType,
+        declared: &ValueType,
         what: &str,
     ) -> Option<Mistake> {
         let (code, told) = disagreement(found, declared, what)?;
@@ -165,7 +166,7 @@ impl<'m> Inference<'m> {
     ) -> Option<Mistake> {
         let ty = of.declared(name).filter(|_| self.wanted.compares())?;
         let ty = declared(&self.model.names, ty);
-        self.disagrees(name, at, (found, &ty), "the operator produces")
+        self.disagrees(name, at, found, &ty, "the operator produces")
     }
 
     /// Compares the constants of a graph with what `value_info` declares of them.
@@ -196,7 +197,7 @@ impl<'m> Inference<'m> {
         }
         let at = graph.nodes.first().map_or(0, |node| node.at);
         let ty = declared(&self.model.names, ty);
-        self.disagrees(name, at, (&of_constant(constant), &ty), "its constant is")
+        self.disagrees(name, at, &of_constant(constant), &ty, "its constant is")
     }
 
     /// Compares the element type of an operand with that of the input of a graph that gets it.
@@ -210,7 +211,7 @@ impl<'m> Inference<'m> {
         let elements = |ty: &ValueType| ty.element().map(|element| ValueType::tensor(Some(element), None));
         let (true, found, ty) = (self.wanted.compares(), elements(found)?, elements(ty)?) else { return None };
         let at = graph.nodes.first().map_or(0, |node| node.at);
-        self.disagrees(name, at, (&found, &ty), "the operand is")
+        self.disagrees(name, at, &found, &ty, "the operand is")
     }
 
     /// Compares the operands of a body with the shapes that it declares of its inputs.
@@ -218,7 +219,7 @@ impl<'m> Inference<'m> {
         for (found, input) in given.iter().zip(&graph.inputs) {
             if let (true, Some(ty)) = (self.wanted.compares(), &input.ty) {
                 let ty = declared(&self.model.names, ty);
-                let _ = self.disagrees(input.name.unwrap_or(NameId::ROOT), at, (found, &ty), "the operand is");
+                let _ = self.disagrees(input.name.unwrap_or(NameId::ROOT), at, found, &ty, "the operand is");
             }
         }
     }

@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::inline::each_node;
 use crate::onnx::model::NodeProto;
+use crate::onnx::walk::each_node;
 
 /// The most contradictions that are kept; further ones are only counted.
 const MAX_KEPT: usize = 256;

@@ -1,5 +1,7 @@
 //! Inference of the operators that have graphs.
 
+use std::convert::Infallible;
+
 use super::call::InferCall;
 use super::contradictions::Contradiction;
 use super::engine::{InferGoal, Inference, InnerTypes, ResultTypes};
@@ -14,13 +16,93 @@ use super::tables::InnerPlace;
 use crate::diagnostics::Code;
 use crate::graph::Element;
 use crate::graph::dims::Dim;
+use crate::graph::trips::{Condition, LoopStart, TripChoice, TripDomain, TripResults, walk};
 use crate::onnx::model::{GraphProto, NodeProto};
+use crate::onnx::scan_form::{ScanForm, ScanSide, WITHOUT_BATCHES};
 
 /// How often the body of a loop is visited until values whose shapes still change get unknown shapes.
-const TURNS: usize = 3;
+const TURNS: i64 = 3;
 
-/// How the type of a state follows from those before and after a turn.
-type Combine = fn(&ValueType, &ValueType) -> ValueType;
+/// How a body gets its inputs, and what becomes of the types of states.
+struct BodyForm {
+    /// The types of the inputs before the states, and behind them.
+    before: Vec<ValueType>,
+    behind: Vec<ValueType>,
+    /// The type of a state from those before and after a turn.
+    combine: fn(&ValueType, &ValueType) -> ValueType,
+}
+
+/// What a loop gives.
+struct Settled {
+    states: Vec<ValueType>,
+    /// The types of what a turn collects.
+    items: Vec<ValueType>,
+    /// What contradicts itself: operands in the first turn, and declarations in all turns.
+    found: Vec<Contradiction>,
+    /// Whether a state has another shape after a turn, at last.
+    changed: bool,
+}
+
+/// The turns of a loop, which are visited until its types settle.
+struct TypedTrips<'t, 'm> {
+    inference: &'t mut Inference<'m>,
+    body: Inner<'m>,
+    form: BodyForm,
+    inner: &'t mut InnerTypes,
+    items: Vec<ValueType>,
+    found: Vec<Contradiction>,
+    /// What contradicts itself in declarations, in the last turn.
+    last: Vec<Contradiction>,
+    /// Whether a state has another shape after the last turn.
+    changed: bool,
+}
+
+impl TripDomain for TypedTrips<'_, '_> {
+    type Value = ValueType;
+    type Failure = Infallible;
+
+    fn begin(&mut self, _: i64, active: Option<ValueType>) -> Result<Option<ValueType>, Infallible> {
+        Ok(active)
+    }
+
+    fn body(&mut self, turn: i64, states: Vec<ValueType>) -> Result<TripResults<ValueType>, Infallible> {
+        let (BodyForm { before, behind, .. }, count) = (&self.form, states.len());
+        let given = before.iter().cloned().chain(states).chain(behind.iter().cloned());
+        let given: Vec<ValueType> = given.map(|ty| self.inference.completed(ty)).collect();
+        let (outputs, mut contradictions) = self.inference.visit(self.body, &given, self.inner);
+        let is_declared = |each: &Contradiction| each.code != Code::OnnxShapes;
+        if turn == 0 {
+            self.found = contradictions.extract_if(.., |each| !is_declared(each)).collect();
+        }
+        self.last = contradictions.into_iter().filter(is_declared).collect();
+        self.changed = false;
+        Ok(TripResults::new(Condition::Known(true), outputs, count))
+    }
+
+    fn collect(&mut self, items: Vec<ValueType>, _: Option<&ValueType>) -> Result<(), Infallible> {
+        self.items = items;
+        Ok(())
+    }
+
+    fn choose(&mut self, of: TripChoice<ValueType>) -> Result<ValueType, Infallible> {
+        self.changed |= changes(&of.old, &of.new);
+        Ok((self.form.combine)(&of.old, &of.new))
+    }
+
+    fn is_settled(&mut self, turn: i64, states: &mut [ValueType], before: &[ValueType]) -> bool {
+        if states == before || turn > TURNS || !self.inference.budget.has_visits(self.inference.model) {
+            return true;
+        }
+        for (state, before) in states.iter_mut().zip(before).filter(|_| turn == TURNS) {
+            if let ValueType::Tensor(facts) = state
+                && facts.shape.as_ref() != before.shape()
+            {
+                *state = ValueType::tensor(facts.element, None);
+            }
+        }
+        false
+    }
+}
 
 /// The type of a state whose shape does not change.
 fn fixed(before: &ValueType, after: &ValueType) -> ValueType {
@@ -105,40 +187,17 @@ impl<'m> Inference<'m> {
         a.iter().zip(b).map(|(a, b)| joined(a, b)).collect()
     }
 
-    /// Visits a body until the types of its states no longer change. The first outputs of the body are the states, and
-    /// `inputs` makes its inputs from them. Returns the types of the states, those of all outputs, and what contradicts
-    /// itself: operands in the first turn, and declarations in all turns.
-    fn settle(
-        &mut self,
-        body: Inner<'m>,
-        mut states: Vec<ValueType>,
-        (combine, inputs): (Combine, impl Fn(&[ValueType]) -> Vec<ValueType>),
-        inner: &mut InnerTypes,
-    ) -> (Vec<ValueType>, Visited) {
-        let mut found = Vec::new();
-        for turn in 0.. {
-            let mut given = inputs(&states);
-            given.iter_mut().for_each(|ty| *ty = self.completed(std::mem::take(ty)));
-            let (outputs, mut contradictions) = self.visit(body, &given, inner);
-            let is_declared = |each: &Contradiction| each.code != Code::OnnxShapes;
-            if turn == 0 {
-                found = contradictions.extract_if(.., |each| !is_declared(each)).collect();
-            }
-            let next: Vec<ValueType> = states.iter().zip(&outputs).map(|(state, next)| combine(state, next)).collect();
-            let is_last = turn > TURNS || !self.budget.has_visits(self.model);
-            if next == states || is_last {
-                found.extend(contradictions.into_iter().filter(is_declared));
-                return (next, (outputs, found));
-            }
-            let shapeless = |(next, before): (ValueType, &ValueType)| match next {
-                ValueType::Tensor(facts) if turn == TURNS && facts.shape.as_ref() != before.shape() => {
-                    ValueType::tensor(facts.element, None)
-                }
-                next => next,
-            };
-            states = next.into_iter().zip(&states).map(shapeless).collect();
-        }
-        (states, (Vec::new(), found))
+    /// Visits a body until the types of its states no longer change. Returns the types of the states, those of what is
+    /// collected, and what contradicts itself.
+    fn settle(&mut self, body: Inner<'m>, states: Vec<ValueType>, form: BodyForm, inner: &mut InnerTypes) -> Settled {
+        let (items, found, last) = (Vec::new(), Vec::new(), Vec::new());
+        let mut trips = TypedTrips { inference: self, body, form, inner, items, found, last, changed: false };
+        // Whether any trip takes place is not known.
+        let start = LoopStart { most: None, condition: Condition::Open(ValueType::Unknown), states };
+        let Ok(states) = walk(&mut trips, start);
+        let TypedTrips { items, mut found, last, changed, .. } = trips;
+        found.extend(last);
+        Settled { states, items, found, changed }
     }
 
     /// `Loop`
@@ -161,13 +220,8 @@ impl<'m> Inference<'m> {
         };
         let mut states = vec![condition];
         states.extend(node.inputs.iter().skip(2).map(|input| state(self.scope.type_of(*input))));
-        let count = states.len();
-        let inputs = |states: &[ValueType]| {
-            let mut given = vec![turn.clone()];
-            given.extend_from_slice(states);
-            given
-        };
-        let (states, (outputs, found)) = self.settle(body, states, (joined, inputs), inner);
+        let form = BodyForm { before: vec![turn], behind: Vec::new(), combine: joined };
+        let Settled { states, items, found, .. } = self.settle(body, states, form, inner);
         match trips.known() {
             Some(..=0) => {}
             Some(_) if always => self.contradictions.put(found),
@@ -178,8 +232,7 @@ impl<'m> Inference<'m> {
         }
         let keeps_on = states.first().and_then(|state| state.as_tensor()?.items.as_deref()) == Some(&[Dim::Int(1)]);
         let length = if keeps_on { trips.max(Dim::Int(0)) } else { Dim::Unknown };
-        let stacks = outputs.iter().skip(count).map(|ty| self.stacked(ty, &length, 0, mark));
-        let stacks: Vec<ValueType> = stacks.collect();
+        let stacks: Vec<ValueType> = items.iter().map(|ty| self.stacked(ty, &length, 0, mark)).collect();
         let last = |ty: ValueType| if is_told { state(ty) } else { ty };
         states.into_iter().skip(1).map(last).chain(stacks).collect()
     }
@@ -218,27 +271,27 @@ impl<'m> Inference<'m> {
     ) -> Vec<ValueType> {
         let mark = self.symbols.mark();
         let call = self.call(node, operator.version, ResultTypes::new());
-        let is_batched = operator.version < 9;
+        let is_batched = operator.version < WITHOUT_BATCHES;
         let lead = usize::from(is_batched);
-        let axes = |name: &str| if is_batched { Vec::new() } else { call.ints(name).unwrap_or_default() };
-        let (in_axes, out_axes) = (axes("scan_input_axes"), axes("scan_output_axes"));
+        let operands: Vec<ValueType> = node.inputs.iter().skip(lead).map(|input| self.scope.type_of(*input)).collect();
         let scans = call.int("num_scan_inputs");
+        let ints = |name: &str| Ok::<_, Infallible>(call.ints(name).filter(|_| !is_batched));
+        let Ok(form) = ScanForm::read(scans.unwrap_or(-1), operands.len(), ints);
         drop(call);
-        let Some(scans) = scans.and_then(|count| usize::try_from(count).ok()) else {
+        let Some(scans) = scans.filter(|count| *count >= 0) else {
             self.misfit(node, "`Scan`: `num_scan_inputs` is no count".to_owned());
             return Vec::new();
         };
-        let operands: Vec<ValueType> = node.inputs.iter().skip(lead).map(|input| self.scope.type_of(*input)).collect();
-        let Some(count) = operands.len().checked_sub(scans).filter(|count| *count <= node.outputs.len()) else {
+        let Some(form) = form.filter(|form| form.states <= node.outputs.len()) else {
             self.misfit(node, format!("`Scan`: `num_scan_inputs` is {scans}, which does not fit the node"));
             return Vec::new();
         };
         let batch = if is_batched { removed(&operands, 0, 0) } else { None };
-        let states: Vec<ValueType> = operands.iter().take(count).map(|ty| without_axes(ty, lead, None)).collect();
+        let states = operands.iter().take(form.states).map(|ty| without_axes(ty, lead, None));
+        let states: Vec<ValueType> = states.collect();
         let mut length = Dim::Unknown;
         let mut items = Vec::new();
-        for (i, ty) in operands.iter().skip(count).enumerate() {
-            let axis = in_axes.get(i).copied().unwrap_or(0);
+        for (ty, ScanSide { axis, .. }) in operands.iter().skip(form.states).zip(form.inputs.iter().copied()) {
             match removed(std::slice::from_ref(ty), axis, lead) {
                 Some(extent) => match length.clone().unify(extent) {
                     Some(both) => length = both,
@@ -250,19 +303,16 @@ impl<'m> Inference<'m> {
             items.push(without_axes(ty, lead, Some(axis)));
         }
         self.compare_inputs(&[&states[..], &items[..]].concat(), body.1, node.at);
-        let inputs = |states: &[ValueType]| [states, &items[..]].concat();
-        let first = states.clone();
-        let (states, (outputs, found)) = self.settle(body, states, (fixed, inputs), inner);
+        let of_body = BodyForm { before: Vec::new(), behind: items, combine: fixed };
+        let Settled { states, items, found, changed } = self.settle(body, states, of_body, inner);
         if length != Dim::Int(0) {
-            if first.iter().zip(&outputs).any(|(before, after)| changes(before, after)) {
+            if changed {
                 self.misfit(node, "`Scan`: a state changes its shape".to_owned());
             }
             self.contradictions.put(found);
         }
         let mut results: Vec<ValueType> = states;
-        for (i, ty) in outputs.iter().skip(count).enumerate() {
-            results.push(self.stacked(ty, &length, out_axes.get(i).copied().unwrap_or(0), mark));
-        }
+        results.extend(items.iter().enumerate().map(|(i, ty)| self.stacked(ty, &length, form.output(i).axis, mark)));
         if is_batched {
             let batch = batch.unwrap_or(Dim::Unknown);
             results = results.iter().map(|ty| self.stacked(ty, &batch, 0, mark)).collect();

@@ -22,7 +22,7 @@ use super::tables::{GraphTypes, InnerPlace, ModelTypes};
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::inline::{Functions, Imports};
+use crate::onnx::functions::{Functions, Imports};
 use crate::onnx::model::{ModelProto, NodeProto, TensorProto};
 use crate::room::with_stack;
 use crate::source::names::Name;

@@ -9,7 +9,7 @@ use super::graphs::KnownResults;
 use super::seen::{GivenCall, GivenOperand};
 use super::tables::{GraphTypes, InnerTable};
 use crate::graph::names::NameId;
-use crate::onnx::inline::Imports;
+use crate::onnx::functions::Imports;
 use crate::onnx::model::{AttributeProto, FunctionProto, NodeProto};
 
 impl<'m> Inference<'m> {

@@ -15,7 +15,7 @@ use super::scope::TypeScope;
 use super::seen::SeenCalls;
 use super::tables::InnerTable;
 use crate::graph::names::NameId;
-use crate::onnx::inline::{Functions, Imports};
+use crate::onnx::functions::{Functions, Imports};
 use crate::onnx::model::{AttributeProto, FunctionProto, ModelProto, NodeProto};
 use crate::onnx::standard::{OperandTypes, apart, called};
 
@@ -38,7 +38,7 @@ impl<'m> Inference<'m> {
         let Some(body) = model.functions.first() else { return told };
         let operand = |input: &NameId| if *input == NameId::ROOT { None } else { self.scope.get(*input).cloned() };
         let operands = plain.inputs.iter().map(operand).collect();
-        let found = self.results_apart((&model, body), operands, node);
+        let found = self.results_apart(&model, body, operands, node);
         let mut found = found.into_iter();
         told.into_iter().map(|told| unified(found.next().unwrap_or_default(), told)).collect()
     }
@@ -46,7 +46,8 @@ impl<'m> Inference<'m> {
     /// The types of the results of a body of another model.
     fn results_apart(
         &mut self,
-        (model, body): (&ModelProto, &FunctionProto),
+        model: &ModelProto,
+        body: &FunctionProto,
         operands: Vec<Option<Known>>,
         node: &NodeProto,
     ) -> Vec<ValueType> {

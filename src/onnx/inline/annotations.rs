@@ -5,11 +5,11 @@
 
 use bytes::Bytes;
 
-use super::functions::each_graph_mut;
 use super::shardings::{MARK, changed, marked};
 use crate::graph::names::NameId;
 use crate::onnx::model::{EncodedField, Fields, ModelNames, NodeProto, Wire};
 use crate::onnx::protobuf::fields::{annotation, entry, graph as graph_fields};
+use crate::onnx::walk::each_graph_mut;
 
 /// The size of the annotations of a graph: a copy with other names has its own.
 pub(super) fn own_bytes(fields: &Fields) -> usize {

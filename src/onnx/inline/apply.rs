@@ -1,9 +1,9 @@
 //! Nodes in bodies of standard operators that stand for the nodes of a graph: that of an attribute of the call.
 
 use super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
-use super::finding::NodeFinding;
-use super::opsets::Imports;
 use crate::diagnostics::Code;
+use crate::onnx::functions::Imports;
+use crate::onnx::functions::NodeFinding;
 use crate::onnx::model::{AttributeProto, AttributeValue, NodeProto};
 use crate::room::with_stack;
 

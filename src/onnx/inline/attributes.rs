@@ -2,16 +2,16 @@
 
 use super::annotations;
 use super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
-use super::finding::NodeFinding;
-use super::functions::{each_graph, each_node, own_names};
-use super::opsets::Imports;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
+use crate::onnx::functions::Imports;
+use crate::onnx::functions::NodeFinding;
 use crate::onnx::model::{
     AttributeProto, AttributeValue, Extent, GraphProto, NodeProto, TensorType, TypeForm, TypeProto, ValueInfo,
 };
 use crate::onnx::protobuf::MAX_DEPTH;
 use crate::onnx::types::AttributeType;
+use crate::onnx::walk::{each_graph, each_node, own_names};
 use crate::source::names::Name;
 
 /// The deepest nesting of graphs in attributes: a graph is three messages within the one around it, and the extents of

@@ -1,14 +1,14 @@
 //! The limits of an expansion: nodes, calls, the memory of copies, and the bytes that copies take when they are written.
 
-use super::call_graph::{NAME, Size};
 use super::copy::{CopyTarget, Expand, Expansion};
-use super::finding::NodeFinding;
-use super::functions::each_node;
 use crate::Options;
 use crate::diagnostics::{Code, memory_text, too_many};
 use crate::graph::names::NameId;
 use crate::live::Held;
+use crate::onnx::functions::NodeFinding;
+use crate::onnx::functions::{NAME, Size};
 use crate::onnx::model::{FunctionProto, ModelNames, NodeProto, PartSizes, ValueInfo};
+use crate::onnx::walk::each_node;
 use crate::progress;
 
 /// The memory of a node when it is folded: the types of its results, what is known of them, and its next copy.

@@ -1,29 +1,26 @@
 //! Expands known control flow: the branch of an `If` is chosen, `Loop` and `Scan` become copies of their bodies.
 
 mod loops;
-
-pub(super) use loops::used_places;
+mod predicated;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::charge;
 use super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
-use super::finding::NodeFinding;
 use super::known::ScopeMark;
-use super::opsets::Imports;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
+use crate::onnx::functions::Imports;
+use crate::onnx::functions::NodeFinding;
 use crate::onnx::model::{AttributeProto, AttributeValue, GraphProto, ModelNames, NodeProto, TensorProto, Values};
 use crate::onnx::protobuf::fields::graph as graph_fields;
 use crate::room::with_stack;
 use crate::source::names::Name;
+use loops::Unrolling;
 
 /// The control flow operators that are expanded.
 pub(super) const CONTROL: [&str; 3] = ["If", "Loop", "Scan"];
-
-/// The first version in which `Scan` has no batch axis.
-const SCAN_WITHOUT_BATCHES: i64 = 9;
 
 /// The reason for graphs whose constants are not all ordinary tensors.
 const SPARSE: &str = "it has sparse constants";
@@ -37,6 +34,37 @@ const CANNOT_RUN: &str = "it is in a graph that cannot run with these shapes";
 
 /// The reason why a node is not expanded.
 pub(super) type Stays = String;
+
+/// Why a node is not expanded.
+enum Halt {
+    /// It stays.
+    Stays(Stays),
+    /// The expansion is refused.
+    Refused(Box<NodeFinding>),
+}
+
+impl From<Stays> for Halt {
+    fn from(reason: Stays) -> Self {
+        Halt::Stays(reason)
+    }
+}
+
+impl From<Box<NodeFinding>> for Halt {
+    fn from(refused: Box<NodeFinding>) -> Self {
+        Halt::Refused(refused)
+    }
+}
+
+type Unrolled<T> = Result<T, Halt>;
+
+/// The reason why a node stays, if it does and the expansion goes on.
+fn settled(outcome: Unrolled<()>) -> Expand<Result<(), Stays>> {
+    match outcome {
+        Ok(()) => Ok(Ok(())),
+        Err(Halt::Stays(reason)) => Ok(Err(reason)),
+        Err(Halt::Refused(refused)) => Err(refused),
+    }
+}
 
 /// A control flow node, with its bound operands and results.
 pub(super) struct Flow<'n> {
@@ -162,26 +190,27 @@ impl<'f> Expansion<'f> {
         let Some(operator) = self.operator(node) else { return Ok(Outcome::Refused) };
         let flow = Flow { node, inputs: bound.0, outputs: bound.1 };
         let path = self.path_of(node, &flow.outputs);
-        let call = &InlinedCall { path, at: node.at, ..*call };
+        let call = InlinedCall { path, at: node.at, ..*call };
         // Added nodes other than copies are in the standard domain. They are the same in all versions, except for
         // those that depend on the version of the graph.
         let _ = imports.need(self.names, &call.callee.imports, None);
         let checkpoint = self.checkpoint(target);
         let steps = checkpoint.steps;
         self.flow.attempts += 1;
-        let mut expanded = with_stack(|| match operator {
-            _ if self.flow.within_contradiction => Ok(Err(CANNOT_RUN.to_owned())),
+        let mut expanded = settled(with_stack(|| match operator {
+            _ if self.flow.within_contradiction => Err(CANNOT_RUN.to_owned().into()),
             "If" => self.branch(&flow, call, target, imports),
-            "Loop" | "Scan" if !self.flow.unroll => Ok(Err("it is expanded only with --unroll".to_owned())),
-            "Loop" | "Scan" if self.flow.within_failed => Ok(Err("it is part of a loop that is kept".to_owned())),
-            "Loop" => self.unrolled_loop(&flow, call, target, imports),
-            _ => self.unrolled_scan(&flow, call, target, imports),
-        })?;
+            "Loop" | "Scan" if !self.flow.unroll => Err("it is expanded only with --unroll".to_owned().into()),
+            "Loop" | "Scan" if self.flow.within_failed => Err("it is part of a loop that is kept".to_owned().into()),
+            "Loop" => Unrolling { expansion: self, flow: &flow, call, target, imports }.known_loop(),
+            _ => Unrolling { expansion: self, flow: &flow, call, target, imports }.scan(),
+        }))?;
         let mut checkpoint = checkpoint;
         if let (Err(_), "Loop", true, Some(bound)) = (&expanded, operator, self.tries_loops(), self.flow.max_trips) {
             self.give_up(checkpoint, target, node)?;
             checkpoint = self.checkpoint(target);
-            expanded = with_stack(|| self.predicated_loop(&flow, bound, call, target, imports))?;
+            let unrolling = Unrolling { expansion: self, flow: &flow, call, target, imports };
+            expanded = settled(with_stack(|| unrolling.bounded_loop(bound)))?;
         }
         self.flow.attempts -= 1;
         let Err(reason) = expanded else {
@@ -277,7 +306,7 @@ impl<'f> Expansion<'f> {
     }
 
     /// The body of a `Loop` and the values of its state before the first trip, if they fit each other.
-    pub(super) fn loop_parts<'n>(&self, flow: &Flow<'n>) -> Result<(&'n GraphProto, Values), Stays> {
+    fn loop_parts<'n>(&self, flow: &Flow<'n>) -> Result<(&'n GraphProto, Values), Stays> {
         let body = self.body_of(flow.node)?;
         let state: Values = flow.inputs.iter().skip(2).copied().collect();
         if body.inputs.len() != 2 + state.len() || body.outputs.len() <= state.len() {
@@ -306,22 +335,22 @@ impl<'f> Expansion<'f> {
     fn branch(
         &mut self,
         flow: &Flow,
-        call: &InlinedCall,
+        call: InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
-    ) -> Expand<Result<(), Stays>> {
+    ) -> Unrolled<()> {
         let condition = flow.inputs.first().copied().unwrap_or(NameId::ROOT);
-        let Some(chosen) = self.known.bool(condition) else { return Ok(Err(self.unknown("its condition", condition))) };
+        let chosen = self.known.bool(condition).ok_or_else(|| self.unknown("its condition", condition))?;
         let name = if chosen { "then_branch" } else { "else_branch" };
-        let Some(graph) = self.graph_of(flow.node, name) else { return Ok(Err(format!("it has no `{name}`"))) };
+        let graph = self.graph_of(flow.node, name).ok_or_else(|| format!("it has no `{name}`"))?;
         if graph.outputs.len() < flow.outputs.len() {
-            return Ok(Err(format!("its `{name}` has too few outputs")));
+            return Err(format!("its `{name}` has too few outputs").into());
         }
         if has_sparse(graph) {
-            return Ok(Err(SPARSE.to_owned()));
+            return Err(SPARSE.to_owned().into());
         }
-        self.splice(graph, &[], Some(&flow.outputs), call, target, imports)?;
-        Ok(Ok(()))
+        self.splice(graph, &[], Some(&flow.outputs), &call, target, imports)?;
+        Ok(())
     }
 
     /// Adds a copy of the nodes of a graph, and returns its outputs; these have the names `results`, if there are

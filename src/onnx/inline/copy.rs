@@ -1,32 +1,35 @@
 //! Copies the bodies of functions.
 
 use super::bindings::Bindings;
-use super::call_graph::Size;
+use super::callee::Callee;
 use super::charge::Charged;
 use super::control::{ControlFlow, Outcome, has_control};
 use super::declared::Declared;
 use super::defaults::{GivenTwice, KeptAttributes};
-use super::finding::NodeFinding;
-use super::functions::{Callee, Functions, own_names};
 use super::known::Known;
 use super::metadata;
 use super::operands;
-use super::opsets::Imports;
 use super::shardings;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::OriginId;
 use crate::graph::names::NameId;
+use crate::onnx::functions::Functions;
+use crate::onnx::functions::Imports;
+use crate::onnx::functions::NodeFinding;
+use crate::onnx::functions::Size;
 use crate::onnx::model::{
     AttributeProto, AttributeValue, ExpandedCall, Fields, FunctionProto, GraphProto, ModelNames, NodeProto,
     OperatorSet, ValueInfo, Values,
 };
+use crate::onnx::walk::own_names;
 use crate::room::with_stack;
 use crate::source::names::Name;
 
 pub(super) type Expand<T> = Result<T, Box<NodeFinding>>;
 
 /// A call that is being expanded, or a control flow node that is being replaced by the nodes of its graph.
+#[derive(Clone, Copy)]
 pub(super) struct InlinedCall<'c> {
     pub(super) function: &'c FunctionProto,
     pub(super) callee: &'c Callee,

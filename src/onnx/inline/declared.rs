@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::functions::Callee;
+use super::callee::Callee;
 use crate::graph::names::NameId;
 use crate::onnx::model::{
     Dim, Extent, Fields, FunctionProto, GraphProto, ShapeProto, TensorProto, TensorType, TypeForm, TypeProto, ValueInfo,

@@ -8,10 +8,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::copy::{Expand, Expansion};
-use super::finding::NodeFinding;
-use super::functions::{each_graph, each_node, each_node_mut, each_node_of_value};
 use crate::diagnostics::Code;
+use crate::onnx::functions::NodeFinding;
 use crate::onnx::model::{AttributeProto, FunctionProto, ModelNames, ModelProto, NodeProto};
+use crate::onnx::walk::{each_graph, each_node, each_node_mut, each_node_of_value};
 use crate::source::names::Name;
 
 /// The attributes of a function that is kept, while its calls are expanded.

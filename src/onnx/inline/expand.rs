@@ -2,18 +2,20 @@
 
 use rustc_hash::FxHashSet;
 
+use super::callee::Callee;
 use super::control::has_control;
 use super::copy::{Expand, Expansion};
 use super::defaults::{self, GivenTwice};
-use super::finding::NodeFinding;
-use super::functions::{Callee, FunctionKey, Functions, each_graph, each_node, each_node_mut};
-use super::marks::NameMarks;
 use super::{annotations, named, shardings, training};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
+use crate::onnx::functions::NameMarks;
+use crate::onnx::functions::NodeFinding;
+use crate::onnx::functions::{FunctionKey, Functions};
 use crate::onnx::model::{FunctionProto, ModelProto};
-use crate::onnx::places::Places;
+use crate::onnx::places::{PlacedModel, Places};
 use crate::onnx::standard;
+use crate::onnx::walk::{each_graph, each_node, each_node_mut};
 use crate::source::FileId;
 
 /// Expands the function calls in a model that the options select, and known control flow; `table` has its functions.
@@ -26,7 +28,7 @@ use crate::source::FileId;
 pub(crate) fn expand(
     model: &mut ModelProto,
     table: Functions,
-    (file, places): (FileId, &Places),
+    PlacedModel { file, places }: PlacedModel,
     options: &Options,
 ) -> Result<Diagnostics, Diagnostics> {
     let names_values = names_values(model);
@@ -48,7 +50,7 @@ pub(crate) fn expand(
         }
     }
     settle_names(model, names_values);
-    report(unknown.into_iter().chain(kept).chain(found), (file, places), options, &mut diagnostics);
+    report(unknown.into_iter().chain(kept).chain(found), file, places, options, &mut diagnostics);
     if accepted { Ok(diagnostics) } else { Err(diagnostics) }
 }
 
@@ -88,7 +90,7 @@ pub(in crate::onnx) fn expand_control(
         Err(found) => (found, false, false),
     };
     let accepted = accepted || found.is_empty();
-    report(found, (file, places), options, &mut diagnostics);
+    report(found, file, places, options, &mut diagnostics);
     if accepted { Ok((diagnostics, expanded)) } else { Err(diagnostics) }
 }
 
@@ -143,7 +145,8 @@ fn unrolled(
 /// Reports what is wrong with nodes; loops that stay are errors if a flat model is required.
 fn report(
     found: impl IntoIterator<Item = NodeFinding>,
-    (file, places): (FileId, &Places),
+    file: FileId,
+    places: &Places,
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) {

@@ -7,23 +7,18 @@ mod annotations;
 mod apply;
 mod attributes;
 mod bindings;
-mod call_graph;
+mod callee;
 mod charge;
 mod control;
 mod copy;
 mod declared;
 mod defaults;
 mod expand;
-mod finding;
-mod functions;
 mod known;
-mod marks;
 mod metadata;
 mod named;
 mod operands;
 mod operations;
-mod opsets;
-mod predicated;
 mod shardings;
 #[cfg(test)]
 mod tests;
@@ -32,9 +27,4 @@ mod training;
 pub(super) use control::is_control;
 pub(crate) use expand::expand;
 pub(super) use expand::{expand_bodies, expand_control};
-pub(super) use finding::NodeFinding;
-pub(super) use functions::{
-    FunctionKey, Functions, each_graph, each_graph_mut, each_node, each_node_mut, is_kept, is_lowered, own_names,
-};
 pub(super) use metadata::add as add_metadata;
-pub(super) use opsets::Imports;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::finding::NodeFinding;
-use super::functions::{FunctionKey, each_node};
 use crate::diagnostics::{Code, suggest};
+use crate::onnx::functions::FunctionKey;
+use crate::onnx::functions::NodeFinding;
 use crate::onnx::model::{FunctionProto, ModelProto, NodeProto};
 use crate::onnx::schema::Schemas;
 use crate::onnx::standard;
+use crate::onnx::walk::each_node;
 use crate::options::{LEVELS, Lower, Options};
 
 /// The names in the options that are neither functions of a model, nor operators of the standard, nor called in the

@@ -1,9 +1,9 @@
 //! Operands that calls leave out.
 
-use super::finding::NodeFinding;
-use super::opsets::Imports;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
+use crate::onnx::functions::Imports;
+use crate::onnx::functions::NodeFinding;
 use crate::onnx::model::{ModelNames, NodeProto};
 use crate::onnx::schema::{Presence, SchemaLookup, Schemas};
 

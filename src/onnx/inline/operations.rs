@@ -4,8 +4,8 @@ use bytes::Bytes;
 
 use super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
 use super::known::Scalar;
-use super::opsets::Imports;
 use crate::graph::names::NameId;
+use crate::onnx::functions::Imports;
 use crate::onnx::model::{AttributeProto, AttributeValue, EncodedField, NodeProto, TensorProto, Values, Wire};
 use crate::onnx::protobuf::fields::tensor as tensor_fields;
 use crate::onnx::types::AttributeType;

@@ -1,6 +1,5 @@
 use bytes::Bytes;
 
-use super::{each_graph, each_graph_mut};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::onnx::Document;
@@ -8,6 +7,7 @@ use crate::onnx::model::{EncodedField, Wire};
 use crate::onnx::protobuf::fields::{annotation as annotation_fields, entry, graph as graph_fields};
 use crate::onnx::protobuf::payloads;
 use crate::onnx::text::Production;
+use crate::onnx::walk::{each_graph, each_graph_mut};
 use crate::source::Sources;
 use crate::{Lower, options};
 

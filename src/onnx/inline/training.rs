@@ -1,7 +1,7 @@
 //! The functions that training information calls. It stays encoded, and so do its calls: their functions are kept.
 
-use super::functions::Functions;
 use crate::onnx::contents::Contents;
+use crate::onnx::functions::Functions;
 use crate::onnx::model::{Fields, ModelNames};
 use crate::onnx::protobuf::WireError;
 use crate::onnx::protobuf::fields::{attribute, graph, model, node, training};

@@ -9,6 +9,7 @@ mod encode;
 pub(super) mod fields;
 mod paths;
 pub(super) mod reader;
+pub(super) mod sparse;
 pub(super) mod texts;
 pub(super) mod writer;
 

@@ -7,8 +7,8 @@ use super::sparse;
 use super::stored::{Stores, tensor_of};
 use crate::eval::EvalError;
 use crate::graph::names::NameId;
-use crate::onnx::inline::each_graph;
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, NodeProto};
+use crate::onnx::walk::each_graph;
 use crate::room::with_stack;
 use crate::tensor::value::RunValue;
 

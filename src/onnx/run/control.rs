@@ -1,6 +1,7 @@
 //! Operators with graphs: branches, loops, and functions of the items of sequences.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::body::RunBody;
 use super::call::{NodeCall, logicals};
@@ -12,7 +13,9 @@ use super::scope::RunScope;
 use crate::diagnostics::Code;
 use crate::eval::EvalError;
 use crate::graph::names::NameId;
+use crate::graph::trips::{Condition, LoopStart, TripDomain, TripResults, walk};
 use crate::onnx::model::{Extent, GraphProto, TypeForm, ValueInfo};
+use crate::onnx::scan_form::{ScanForm, ScanSide, ScannedOperand, TripFeed, WITHOUT_BATCHES};
 use crate::tensor::value::{RunValue, SLOT, TENSOR};
 use crate::tensor::{Data, Tensor};
 
@@ -73,14 +76,13 @@ fn branch<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResul
 /// Values of each trip, which become one tensor with a new axis.
 struct CollectedTrips<'m> {
     declared: Option<&'m ValueInfo>,
-    axis: i64,
-    is_reversed: bool,
+    side: ScanSide,
     parts: Vec<Tensor>,
 }
 
 impl<'m> CollectedTrips<'m> {
-    fn new(declared: Option<&'m ValueInfo>, axis: i64, is_reversed: bool) -> Self {
-        CollectedTrips { declared, axis, is_reversed, parts: Vec::new() }
+    fn new(declared: Option<&'m ValueInfo>, side: ScanSide) -> Self {
+        CollectedTrips { declared, side, parts: Vec::new() }
     }
 
     fn push(&mut self, value: RunValue, call: &NodeCall) -> Result<(), EvalError> {
@@ -88,7 +90,7 @@ impl<'m> CollectedTrips<'m> {
             return Err(EvalError::argument("a value that is collected is not a tensor"));
         };
         let rank = tensor.rank() + 1;
-        let axis = call.axis(self.axis, rank)?;
+        let axis = call.axis(self.side.axis, rank)?;
         // It counts as long as the loop runs.
         call.budget.memory(tensor.weight().saturating_add(TENSOR), "what a loop collects")?;
         self.parts.push(tensor.unsqueezed(axis));
@@ -96,12 +98,12 @@ impl<'m> CollectedTrips<'m> {
     }
 
     fn tensor(self, call: &NodeCall) -> Result<RunValue, EvalError> {
-        let CollectedTrips { declared, axis, is_reversed, mut parts, .. } = self;
-        if is_reversed {
+        let CollectedTrips { declared, side, mut parts } = self;
+        if side.reverse {
             parts.reverse();
         }
-        let Some(first) = parts.first() else { return empty(declared, axis, call) };
-        let axis = call.axis(axis, first.rank())?;
+        let Some(first) = parts.first() else { return empty(declared, side.axis, call) };
+        let axis = call.axis(side.axis, first.rank())?;
         let parts: Vec<&Tensor> = parts.iter().collect();
         call.budget
             .memory(parts.iter().map(|part| part.len()).fold(0, usize::saturating_add), "what a loop collects")?;
@@ -128,49 +130,81 @@ fn empty(declared: Option<&ValueInfo>, axis: i64, call: &NodeCall) -> Result<Run
     Ok(call.made(&shape, Data::zeros(dtype, 0))?.into())
 }
 
+/// The trips of a loop, each of which runs a graph.
+struct RunTrips<'t, 'c, 'm> {
+    at: &'t Control<'c, 'm>,
+    call: &'t NodeCall<'c, 'm>,
+    body: &'t RunBody<'m>,
+    feed: TripFeed<Arc<Tensor>>,
+    collected: Vec<CollectedTrips<'m>>,
+}
+
+impl TripDomain for RunTrips<'_, '_, '_> {
+    type Value = RunValue;
+    type Failure = RunFailure;
+
+    fn begin(&mut self, _: i64, active: Option<RunValue>) -> Result<Option<RunValue>, RunFailure> {
+        if let TripFeed::Numbers = self.feed {
+            self.call.budget.work(1)?;
+        }
+        Ok(active)
+    }
+
+    fn body(&mut self, trip: i64, states: Vec<RunValue>) -> Result<TripResults<RunValue>, RunFailure> {
+        let (call, count) = (self.call, states.len());
+        let TripFeed::Items(operands, trips) = &self.feed else {
+            let index = RunValue::from(Tensor::integers(&[], vec![trip]).map_err(EvalError::from)?);
+            let truth = RunValue::from(Tensor::logicals(&[], vec![true]).map_err(EvalError::from)?);
+            let mut results = self.at.run(self.body, [index, truth].into_iter().chain(states).collect())?;
+            if results.is_empty() {
+                return Err(call.refused("the graph has no condition").into());
+            }
+            let goes_on = condition(&results.remove(0))?;
+            return Ok(TripResults::new(Condition::Known(goes_on), results, count));
+        };
+        let slice = |of: &ScannedOperand<Arc<Tensor>>| {
+            let length = of.tensor.shape()[of.axis];
+            call.budget.work((of.tensor.len() / length.max(1)) as u64)?;
+            let index = usize::try_from(of.side.item(trip, *trips)).unwrap_or(usize::MAX);
+            of.tensor.element(of.axis, index).map(RunValue::from).ok_or_else(|| call.misfit("there is no such slice"))
+        };
+        let slices = operands.iter().map(slice).collect::<Result<Vec<_>, EvalError>>()?;
+        let results = self.at.run(self.body, states.into_iter().chain(slices).collect())?;
+        Ok(TripResults::new(Condition::Known(true), results, count))
+    }
+
+    fn collect(&mut self, items: Vec<RunValue>, _: Option<&RunValue>) -> Result<(), RunFailure> {
+        for (into, value) in self.collected.iter_mut().zip(items) {
+            into.push(value, self.call)?;
+        }
+        Ok(())
+    }
+}
+
+impl RunTrips<'_, '_, '_> {
+    /// The results of a loop: its states, and what was collected.
+    fn walked(mut self, start: LoopStart<RunValue>) -> ControlResult {
+        let states = walk(&mut self, start)?;
+        let collected = self.collected.into_iter().map(|of| of.tensor(self.call)).collect::<Result<Vec<_>, _>>()?;
+        Ok(states.into_iter().chain(collected).collect())
+    }
+}
+
 /// Repeats a graph as long as its condition holds, at most the number of trips.
 fn repeat<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult {
     let most = call.optional_single(0)?;
-    let mut goes_on = call.given(1).map(condition).transpose()?.unwrap_or(true);
+    let condition = Condition::Known(call.given(1).map(condition).transpose()?.unwrap_or(true));
     let graph = call.graph("body")?;
     let body = at.body_of(graph)?;
-    let mut carried = (2..call.count()).map(|i| call.value(i).cloned()).collect::<Result<Vec<_>, _>>()?;
-    let collected = graph.outputs.iter().skip(1 + carried.len());
-    let mut collected: Vec<_> = collected.map(|output| CollectedTrips::new(Some(output), 0, false)).collect();
-    let mut trip = 0i64;
-    while goes_on && most.is_none_or(|most| trip < most) {
-        call.budget.work(1)?;
-        let index = RunValue::from(Tensor::integers(&[], vec![trip]).map_err(EvalError::from)?);
-        let truth = RunValue::from(Tensor::logicals(&[], vec![true]).map_err(EvalError::from)?);
-        let values = [index, truth].into_iter().chain(carried.iter().cloned()).collect();
-        let mut results = at.run(&body, values)?.into_iter();
-        let next = results.next().ok_or_else(|| call.refused("the graph has no condition"))?;
-        goes_on = condition(&next)?;
-        carried = results.by_ref().take(carried.len()).collect();
-        for (into, value) in collected.iter_mut().zip(results) {
-            into.push(value, call)?;
-        }
-        trip += 1;
-    }
-    let collected = collected.into_iter().map(|of| of.tensor(call)).collect::<Result<Vec<_>, _>>()?;
-    Ok(carried.into_iter().chain(collected).collect())
-}
-
-/// Whether each of some scans goes backwards.
-fn directions(call: &NodeCall, name: &str, count: usize) -> Result<Vec<bool>, EvalError> {
-    let mut directions: Vec<bool> = call.ints(name)?.unwrap_or_default().iter().map(|item| *item != 0).collect();
-    directions.resize(count, false);
-    Ok(directions)
-}
-
-/// An item of a list of axes, 0 if it is not there.
-fn axis_of(axes: Option<&Vec<i64>>, i: usize) -> i64 {
-    axes.and_then(|axes| axes.get(i)).copied().unwrap_or(0)
+    let states = (2..call.count()).map(|i| call.value(i).cloned()).collect::<Result<Vec<_>, _>>()?;
+    let collected = graph.outputs.iter().skip(1 + states.len());
+    let collected = collected.map(|output| CollectedTrips::new(Some(output), ScanSide::default())).collect();
+    RunTrips { at, call, body: &body, feed: TripFeed::Numbers, collected }.walked(LoopStart { most, condition, states })
 }
 
 /// Runs a graph on the slices of its scanned operands.
 fn scan<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult {
-    if call.version < 9 {
+    if call.version < WITHOUT_BATCHES {
         return scan_of_batches(at, call);
     }
     let operands = (0..call.count()).map(|i| call.value(i).cloned()).collect::<Result<Vec<_>, _>>()?;
@@ -184,48 +218,28 @@ fn scanned<'c, 'm>(
     call: &NodeCall<'c, 'm>,
     body: &RunBody<'m>,
     graph: &'m GraphProto,
-    mut operands: Vec<RunValue>,
+    mut states: Vec<RunValue>,
     most: Option<usize>,
 ) -> ControlResult {
-    let count = usize::try_from(call.int_or("num_scan_inputs", 0)?).unwrap_or(usize::MAX);
-    let states = operands.len().checked_sub(count).ok_or_else(|| call.refused("there are too few operands"))?;
-    let inputs: Vec<RunValue> = operands.split_off(states);
-    let backwards = directions(call, if call.version < 9 { "directions" } else { "scan_input_directions" }, count)?;
-    let axes = call.ints("scan_input_axes")?;
-    let mut sides = Vec::new();
-    for (i, input) in inputs.iter().enumerate() {
+    let form = ScanForm::read(call.int_or("num_scan_inputs", 0)?, states.len(), |name| call.ints(name))?;
+    let form = form.ok_or_else(|| call.refused("there are too few operands"))?;
+    let mut operands = Vec::new();
+    for (input, side) in states.split_off(form.states).into_iter().zip(&form.inputs) {
         let RunValue::Tensor(tensor) = input else {
             return Err(call.refused("what is scanned is not a tensor").into());
         };
-        sides.push((tensor, call.axis(axis_of(axes.as_ref(), i), tensor.rank())?));
+        operands.push(ScannedOperand { axis: call.axis(side.axis, tensor.rank())?, side: *side, tensor });
     }
-    let length = sides.first().map_or(0, |(tensor, axis)| tensor.shape()[*axis]);
-    if sides.iter().any(|(tensor, axis)| tensor.shape()[*axis] != length) {
+    let length = |of: &ScannedOperand<Arc<Tensor>>| of.tensor.shape()[of.axis];
+    let trips = operands.first().map_or(0, length);
+    if operands.iter().any(|of| length(of) != trips) {
         return Err(call.misfit("the scanned operands have different lengths").into());
     }
-    let outputs = graph.outputs.len().saturating_sub(states);
-    let reversed = directions(call, "scan_output_directions", outputs)?;
-    let axes = call.ints("scan_output_axes")?;
-    let collected = graph.outputs.iter().skip(states).zip(reversed).enumerate();
-    let collected = collected
-        .map(|(i, (output, backwards))| CollectedTrips::new(Some(output), axis_of(axes.as_ref(), i), backwards));
-    let mut collected: Vec<CollectedTrips> = collected.collect();
-    let trips = most.map_or(length, |most| most.min(length));
-    for trip in 0..trips {
-        let slice = |((tensor, axis), backwards): (&(&std::sync::Arc<Tensor>, usize), &bool)| {
-            call.budget.work((tensor.len() / length.max(1)) as u64)?;
-            let index = if *backwards { trips - 1 - trip } else { trip };
-            tensor.element(*axis, index).map(RunValue::from).ok_or_else(|| call.misfit("there is no such slice"))
-        };
-        let slices = sides.iter().zip(&backwards).map(slice).collect::<Result<Vec<_>, EvalError>>()?;
-        let mut results = at.run(body, operands.drain(..).chain(slices).collect())?.into_iter();
-        operands = results.by_ref().take(states).collect();
-        for (into, value) in collected.iter_mut().zip(results) {
-            into.push(value, call)?;
-        }
-    }
-    let collected = collected.into_iter().map(|of| of.tensor(call)).collect::<Result<Vec<_>, _>>()?;
-    Ok(operands.into_iter().chain(collected).collect())
+    let collected = graph.outputs.iter().skip(form.states).enumerate();
+    let collected = collected.map(|(i, output)| CollectedTrips::new(Some(output), form.output(i))).collect();
+    let trips = most.map_or(trips, |most| most.min(trips)) as i64;
+    let feed = TripFeed::Items(operands, trips);
+    RunTrips { at, call, body, feed, collected }.walked(LoopStart::counted(trips, states))
 }
 
 /// The first version of scans: the operands have batches, whose lengths may differ.
@@ -240,7 +254,7 @@ fn scan_of_batches<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> Con
     let body = at.body_of(graph)?;
     let mut collected: Vec<Vec<Tensor>> = Vec::new();
     for batch in 0..batches {
-        let element = |operand: &&std::sync::Arc<Tensor>| {
+        let element = |operand: &&Arc<Tensor>| {
             let element = operand.element(0, batch).map(RunValue::from);
             element.ok_or_else(|| call.misfit("the operands have different numbers of batches"))
         };

@@ -19,7 +19,7 @@ use crate::Options;
 use crate::diagnostics::Code;
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
-use crate::onnx::inline::{Functions, Imports};
+use crate::onnx::functions::{Functions, Imports};
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
 use crate::onnx::operators::row_of;
 use crate::onnx::standard::is_its_body;

@@ -3,6 +3,7 @@
 //! A value is a tensor, a sequence, a map or an optional. Results have the types that the standard gives them: floats are
 //! computed in at least 32 bits and rounded once, integers wrap around. The limits are those of all evaluations.
 
+pub(in crate::onnx) mod activation;
 mod attributes;
 mod body;
 mod broadcast;
@@ -30,4 +31,4 @@ pub(crate) use holdings::Holdings;
 #[cfg(test)]
 pub(crate) use interpreter::Interpreter;
 pub(crate) use interpreter::evaluate_node;
-pub(crate) use stored::{Stores, element_pieces, tensor_of, tensor_proto};
+pub(crate) use stored::{Computing, Stores, element_pieces, tensor_of, tensor_proto};

@@ -6,10 +6,10 @@ use super::call::integers;
 use super::stored::{Stores, tensor_of, unread};
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
-use crate::onnx::check;
 use crate::onnx::model::{AttributeProto, Fields, GraphProto, ModelNames};
 use crate::onnx::protobuf::fields::{attribute, graph, sparse, tensor};
 use crate::onnx::protobuf::reader::{merged, payloads};
+use crate::onnx::protobuf::sparse::extents;
 use crate::onnx::protobuf::{self, texts};
 use crate::tensor::{Data, Tensor};
 
@@ -29,8 +29,7 @@ fn part(message: &Bytes, number: u32, stores: &Stores, budget: &Budget) -> Resul
 /// The dense tensor of a sparse one.
 fn dense(message: &Bytes, stores: &Stores, budget: &Budget) -> Result<Tensor, EvalError> {
     let values = part(message, sparse::VALUES, stores, budget)?;
-    let extents: Option<Vec<usize>> =
-        check::sparse_extents(message).into_iter().map(|extent| usize::try_from(extent).ok()).collect();
+    let extents: Option<Vec<usize>> = extents(message).into_iter().map(|extent| usize::try_from(extent).ok()).collect();
     let extents = extents.ok_or_else(|| unread("a sparse constant has a negative extent"))?;
     let count = budget.extents(&extents)?;
     let mut data = Data::zeros(values.dtype(), count);

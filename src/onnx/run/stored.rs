@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use super::element::{dtype, element_of, is_bits};
 use super::patterns::Patterns;
 use crate::diagnostics::Code;
-use crate::eval::{Budget, EvalError};
+use crate::eval::{Budget, EvalError, Limits};
 use crate::graph::names::NameId;
 use crate::onnx::elements::{Elements, raw_data};
 use crate::onnx::external::Folder;
@@ -22,6 +22,13 @@ use crate::tensor::{Data, Tensor};
 
 /// How many bytes of a file are read at once.
 const PIECE: u64 = 1 << 20;
+
+/// What constants of a model are computed with.
+#[derive(Clone, Copy)]
+pub(crate) struct Computing<'s> {
+    pub(crate) stores: &'s Stores,
+    pub(crate) limits: Limits,
+}
 
 /// What kernels have beside their operands: where the elements of constants are that are not in the model, and the
 /// patterns that were compiled.

@@ -8,9 +8,11 @@ use super::selection::Selection;
 use super::table::BodyTable;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::inline::{FunctionKey, NodeFinding, each_node, each_node_mut, expand_bodies};
+use crate::onnx::functions::{FunctionKey, NodeFinding};
+use crate::onnx::inline::expand_bodies;
 use crate::onnx::model::{ExpandedCall, ModelNames, ModelProto, NodeProto};
 use crate::onnx::schema::MICROSOFT_DOMAIN;
+use crate::onnx::walk::{each_node, each_node_mut};
 use crate::{Lower, Options};
 
 /// The deepest nesting of bodies: each round expands one level of them, and none contains its own operator.

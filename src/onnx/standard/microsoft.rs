@@ -6,9 +6,10 @@ use super::builders::microsoft::{
     activations, arrangement, attention, embedding, grouped, matrices, normalizations, packed, quantization, recurrent,
 };
 use super::table::{BodyBuilder, BodyRow, BodyTable, of_attributes, of_elements, plain, row};
-use crate::onnx::inline::{FunctionKey, each_node, is_kept};
+use crate::onnx::functions::{FunctionKey, is_kept};
 use crate::onnx::model::{ModelProto, NodeProto};
 use crate::onnx::schema::MICROSOFT_DOMAIN;
+use crate::onnx::walk::each_node;
 use crate::{Lower, Options};
 
 /// The files with templates.

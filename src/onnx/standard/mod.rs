@@ -18,6 +18,7 @@ mod table;
 mod template;
 #[cfg(test)]
 mod tests;
+mod visible;
 
 pub(crate) use apart::{apart, called, is_its_body};
 pub(crate) use facts::OperandTypes;

@@ -3,18 +3,19 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call::StandardCall;
-use super::facts::VisibleTypes;
 use super::needs::BodyNeeds;
 use super::selection::Selection;
 use super::table::StandardBody;
 use super::template::TemplateSettings;
+use super::visible::VisibleTypes;
+use crate::onnx::functions::{FunctionKey, Imports, NodeFinding};
 use crate::onnx::infer::{InferGoal, ModelTypes, infer_functions};
-use crate::onnx::inline::{FunctionKey, Imports, NodeFinding, each_graph, each_node};
 use crate::onnx::model::{
     AttributeValue, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, OperatorSet,
 };
 use crate::onnx::schema::{SchemaLookup, Schemas, counts};
 use crate::onnx::text::parse_function;
+use crate::onnx::walk::{each_graph, each_node};
 use crate::room::with_stack;
 use crate::source::names::Name;
 

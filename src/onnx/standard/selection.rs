@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::needs::BodyNeeds;
 use super::table::BodyTable;
 use crate::Options;
-use crate::onnx::inline::{FunctionKey, is_kept, is_lowered};
+use crate::onnx::functions::{FunctionKey, is_kept, is_lowered};
 use crate::onnx::model::{FunctionProto, ModelNames, NodeProto};
 use crate::source::names::Name;
 

@@ -50,7 +50,7 @@ impl TextParser<'_> {
         let start = self.start();
         let name = self.name("the name of a function")?;
         function.name = Some(name);
-        self.open_scope(true, (function.at, start));
+        self.open_scope(true, function.at, start);
         let span = Span::new(start, self.cursor.at as u32);
         self.mark_of(span, (NameRole::Function, None), function.domain, name);
         self.parameters(&mut function)?;
@@ -107,7 +107,7 @@ impl TextParser<'_> {
     pub(super) fn graph(&mut self) -> TextResult<GraphProto> {
         let start = self.start();
         let mut graph = GraphProto { name: Some(self.name("the name of a graph")?), ..GraphProto::default() };
-        self.open_scope(false, (start, start));
+        self.open_scope(false, start, start);
         if self.cursor.peek() == b'(' {
             self.inputs(&mut graph)?;
         }

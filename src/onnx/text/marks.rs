@@ -210,7 +210,7 @@ impl TextParser<'_> {
     }
 
     /// Marks the start of a graph or a function, whose name ends at the current position.
-    pub(super) fn open_scope(&mut self, is_function: bool, (start, name): (u32, u32)) {
+    pub(super) fn open_scope(&mut self, is_function: bool, start: u32, name: u32) {
         let (at, end) = (self.cursor.at as u32, self.cursor.text().len() as u32);
         let Some(marks) = &mut self.marks else { return };
         // After an error, graphs can be open that a function is not in.

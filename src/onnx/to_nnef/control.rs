@@ -10,27 +10,98 @@ use super::item::{FlatTensor, NnefItem};
 use super::refusal::{Lowered, NodeRefusal};
 use super::shape::axis_of;
 use crate::graph::names::NameId;
-use crate::onnx::inline::own_names;
+use crate::graph::trips::{Condition, LoopStart, TripChoice, TripDomain, TripResults, walk};
 use crate::onnx::model::{AttributeValue, GraphProto, NodeProto};
 use crate::onnx::run::NodeAttributes;
+use crate::onnx::scan_form::{ScanForm, ScanSide, ScannedOperand, TripFeed, WITHOUT_BATCHES};
+use crate::onnx::walk::own_names;
 use crate::room::with_stack;
-use crate::tensor::{DType, Tensor};
+use crate::tensor::{DType, Tensor, TensorError};
 
 /// Operators whose graphs are added.
 pub(super) const CONTROL: &[&str] = &["If", "Loop", "Scan", "SequenceMap"];
 
-/// What a condition is.
-enum Condition {
-    Known(bool),
-    Open(FlatTensor),
-}
-
-fn known(tensor: Tensor) -> Lowered<NnefItem> {
-    Ok(NnefItem::Loose(Arc::new(tensor)))
-}
-
-fn slice_of(operands: &[Option<NnefItem>], i: usize) -> Lowered<NnefItem> {
+fn operand(operands: &[Option<NnefItem>], i: usize) -> Lowered<NnefItem> {
     operands.get(i).cloned().flatten().ok_or_else(|| NodeRefusal::from(format!("it has no operand {i}")))
+}
+
+/// The trips of a loop, whose operations are added for each.
+struct AddedTrips<'i, 'm> {
+    import: &'i mut Import<'m>,
+    node: &'m NodeProto,
+    body: &'m GraphProto,
+    feed: TripFeed<FlatTensor>,
+    most: Option<i64>,
+    /// The axes of what is collected.
+    sides: Vec<ScanSide>,
+    collected: Vec<Vec<FlatTensor>>,
+}
+
+impl TripDomain for AddedTrips<'_, '_> {
+    type Value = NnefItem;
+    type Failure = NodeRefusal;
+
+    fn begin(&mut self, trip: i64, active: Option<NnefItem>) -> Lowered<Option<NnefItem>> {
+        self.import.within(trip, self.most, active.is_some())?;
+        Ok(active)
+    }
+
+    fn body(&mut self, trip: i64, states: Vec<NnefItem>) -> Lowered<TripResults<NnefItem>> {
+        let (import, count) = (&mut *self.import, states.len());
+        let known = |tensor: Result<Tensor, TensorError>| {
+            Ok::<_, NodeRefusal>(NnefItem::Loose(Arc::new(tensor.map_err(|_| NodeRefusal::UNFIT)?)))
+        };
+        let mut given = states;
+        match &self.feed {
+            TripFeed::Numbers => {
+                let numbers = [known(Tensor::integers(&[], vec![trip]))?, known(Tensor::logicals(&[], vec![true]))?];
+                given.splice(0..0, numbers);
+            }
+            TripFeed::Items(inputs, trips) => {
+                import.begin(self.node);
+                for input in inputs {
+                    let at = input.side.item(trip, *trips);
+                    let section = import.emit.section(input.tensor, input.axis, (at, at + 1))?;
+                    given.push(NnefItem::FlatTensor(import.emit.squeeze(section, &[input.axis])?));
+                }
+            }
+        }
+        let mut results = import.copy(self.body, given)?;
+        let condition = match self.feed {
+            TripFeed::Items(..) => Condition::Known(true),
+            TripFeed::Numbers if results.is_empty() => return Err(NodeRefusal::UNFIT),
+            TripFeed::Numbers => {
+                import.begin(self.node);
+                import.condition(&results.remove(0))?
+            }
+        };
+        let results = TripResults::new(condition, results, count);
+        if results.states.len() == count { Ok(results) } else { Err(NodeRefusal::UNFIT) }
+    }
+
+    fn collect(&mut self, items: Vec<NnefItem>, active: Option<&NnefItem>) -> Lowered<()> {
+        if active.is_some() && !self.collected.is_empty() {
+            return Err(NodeRefusal::because("how often it collects items is not known before the model runs"));
+        }
+        let emit = &mut self.import.emit;
+        for ((list, item), side) in self.collected.iter_mut().zip(items).zip(&self.sides) {
+            let flat = emit.flat(&item)?;
+            let axis = axis_of(side.axis, emit.rank(flat)?.saturating_add(1))?;
+            list.push(emit.unsqueeze(flat, vec![axis as i64])?);
+        }
+        Ok(())
+    }
+
+    fn choose(&mut self, of: TripChoice<NnefItem>) -> Lowered<NnefItem> {
+        self.import.emit.chosen(of.active, &of.new, &of.old)
+    }
+
+    fn both(&mut self, active: Option<NnefItem>, more: NnefItem) -> Lowered<NnefItem> {
+        let Some(active) = active else { return Ok(more) };
+        let emit = &mut self.import.emit;
+        let operands = [emit.flat(&active)?, emit.flat(&more)?];
+        emit.formula("and(@0,@1)", &operands).map(NnefItem::FlatTensor)
+    }
 }
 
 impl<'m> Import<'m> {
@@ -82,27 +153,27 @@ impl<'m> Import<'m> {
         }
     }
 
-    fn condition(&mut self, item: &NnefItem) -> Lowered<Condition> {
+    fn condition(&mut self, item: &NnefItem) -> Lowered<Condition<NnefItem>> {
         match item.tensor() {
             Some(tensor) if tensor.len() == 1 => Ok(Condition::Known(tensor.data().float(0) != 0.0)),
             Some(_) => Err(NodeRefusal::UNFIT),
             None => {
                 let flat = self.emit.flat(item)?;
-                Ok(Condition::Open(self.emit.reshape(flat, &[])?))
+                Ok(Condition::Open(NnefItem::FlatTensor(self.emit.reshape(flat, &[])?)))
             }
         }
     }
 
     fn branches(&mut self, node: &'m NodeProto, operands: &[Option<NnefItem>]) -> Lowered<Vec<NnefItem>> {
         let (yes, no) = (self.body(node, "then_branch")?, self.body(node, "else_branch")?);
-        let condition = slice_of(operands, 0)?;
+        let condition = operand(operands, 0)?;
         match self.condition(&condition)? {
             Condition::Known(true) => self.copy(yes, Vec::new()),
             Condition::Known(false) => self.copy(no, Vec::new()),
             Condition::Open(condition) => {
                 let (yes, no) = (self.copy(yes, Vec::new())?, self.copy(no, Vec::new())?);
                 self.begin(node);
-                let chosen = yes.iter().zip(&no).map(|(yes, no)| self.emit.chosen(condition, yes, no));
+                let chosen = yes.iter().zip(&no).map(|(yes, no)| self.emit.chosen(&condition, yes, no));
                 chosen.collect()
             }
         }
@@ -131,49 +202,15 @@ impl<'m> Import<'m> {
 
     fn repeated(&mut self, node: &'m NodeProto, operands: &[Option<NnefItem>]) -> Lowered<Vec<NnefItem>> {
         let body = self.body(node, "body")?;
-        let trips = self.trips(node, operands)?;
-        let mut condition = match operands.get(1).and_then(Option::as_ref) {
-            Some(item) => self.condition(&item.clone())?,
+        let most = self.trips(node, operands)?;
+        let condition = match operands.get(1).and_then(Option::as_ref) {
+            Some(item) => self.condition(item)?,
             None => Condition::Known(true),
         };
-        let carried = operands.get(2..).unwrap_or_default();
-        let mut carried =
-            carried.iter().map(|item| item.clone().ok_or(NodeRefusal::UNFIT)).collect::<Lowered<Vec<NnefItem>>>()?;
-        let mut collected: Vec<Vec<FlatTensor>> = vec![Vec::new(); node.outputs.len().saturating_sub(carried.len())];
-        let mut trip = 0;
-        while trips.is_none_or(|trips| trip < trips) {
-            let active = match condition {
-                Condition::Known(false) => break,
-                Condition::Known(true) => None,
-                Condition::Open(active) => Some(active),
-            };
-            self.within(trip, trips, active.is_some())?;
-            let number = known(Tensor::integers(&[], vec![trip]).map_err(|_| NodeRefusal::UNFIT)?)?;
-            let holds = known(Tensor::logicals(&[], vec![true]).map_err(|_| NodeRefusal::UNFIT)?)?;
-            let results = self.copy(body, [number, holds].into_iter().chain(carried.iter().cloned()).collect())?;
-            let (again, results) = results.split_first().ok_or(NodeRefusal::UNFIT)?;
-            let (next, items) = results.split_at_checked(carried.len()).ok_or(NodeRefusal::UNFIT)?;
-            self.begin(node);
-            condition = self.condition(again)?;
-            let Some(active) = active else {
-                carried = next.to_vec();
-                self.collect(&mut collected, items)?;
-                trip += 1;
-                continue;
-            };
-            if !collected.is_empty() {
-                return Err(NodeRefusal::because("how often it collects items is not known before the model runs"));
-            }
-            let pairs = next.iter().zip(&carried).map(|(next, last)| self.emit.chosen(active, next, last));
-            carried = pairs.collect::<Lowered<_>>()?;
-            condition = match condition {
-                Condition::Known(false) => Condition::Known(false),
-                Condition::Known(true) => Condition::Open(active),
-                Condition::Open(more) => Condition::Open(self.emit.formula("and(@0,@1)", &[active, more])?),
-            };
-            trip += 1;
-        }
-        self.gathered(carried, collected)
+        let states = operands.get(2..).unwrap_or_default().iter();
+        let states = states.map(|item| item.clone().ok_or(NodeRefusal::UNFIT)).collect::<Lowered<Vec<NnefItem>>>()?;
+        let sides = vec![ScanSide::default(); node.outputs.len().saturating_sub(states.len())];
+        self.walked(node, body, TripFeed::Numbers, sides, LoopStart { most, condition, states })
     }
 
     /// Refuses more trips than the options allow.
@@ -189,77 +226,49 @@ impl<'m> Import<'m> {
         }
     }
 
-    fn collect(&mut self, collected: &mut [Vec<FlatTensor>], items: &[NnefItem]) -> Lowered<()> {
-        for (list, item) in collected.iter_mut().zip(items) {
-            let flat = self.emit.flat(item)?;
-            list.push(self.emit.unsqueeze(flat, vec![0])?);
-        }
-        Ok(())
-    }
-
-    /// The results of a loop: what was carried, and what was collected, along a new first axis.
-    fn gathered(&mut self, carried: Vec<NnefItem>, collected: Vec<Vec<FlatTensor>>) -> Lowered<Vec<NnefItem>> {
-        let mut results = carried;
-        for list in collected {
-            if list.is_empty() {
-                return Err(NodeRefusal::because("it collects no items"));
-            }
-            results.push(NnefItem::FlatTensor(self.emit.concat(&list, 0)?));
-        }
-        Ok(results)
-    }
-
     fn scanned(&mut self, node: &'m NodeProto, operands: &[Option<NnefItem>]) -> Lowered<Vec<NnefItem>> {
-        if self.version(node) < 9 {
+        if self.version(node) < WITHOUT_BATCHES {
             return Err(NodeRefusal::because("its first version scans batches of sequences"));
         }
         let body = self.body(node, "body")?;
-        let scanned = self.attributes(node).int("num_scan_inputs")?.and_then(|count| usize::try_from(count).ok());
+        let scanned = self.attributes(node).int("num_scan_inputs")?;
         let scanned = scanned.ok_or(NodeRefusal::because("its number of scanned operands is missing"))?;
-        let states = operands.len().checked_sub(scanned).ok_or(NodeRefusal::UNFIT)?;
-        let list = |name: &str, count: usize| -> Lowered<Vec<i64>> {
-            Ok(self.attributes(node).ints(name)?.unwrap_or_else(|| vec![0; count]))
-        };
-        let count = node.outputs.len().saturating_sub(states);
-        let (in_axes, in_turns) = (list("scan_input_axes", scanned)?, list("scan_input_directions", scanned)?);
-        let (out_axes, out_turns) = (list("scan_output_axes", count)?, list("scan_output_directions", count)?);
-        let mut carried = (0..states).map(|i| slice_of(operands, i)).collect::<Lowered<Vec<NnefItem>>>()?;
+        let form = ScanForm::read(scanned, operands.len(), |name| self.attributes(node).ints(name))?;
+        let form = form.ok_or(NodeRefusal::UNFIT)?;
         let mut inputs = Vec::new();
-        for (i, axis) in (states..operands.len()).zip(&in_axes) {
-            let flat = self.emit.flat(&slice_of(operands, i)?)?;
-            inputs.push((flat, axis_of(*axis, self.emit.rank(flat)?)?));
+        for (i, side) in (form.states..).zip(&form.inputs) {
+            let tensor = self.emit.flat(&operand(operands, i)?)?;
+            inputs.push(ScannedOperand { tensor, axis: axis_of(side.axis, self.emit.rank(tensor)?)?, side: *side });
         }
-        let extents =
-            inputs.iter().map(|(flat, axis)| Ok(self.emit.extents(*flat)?[*axis])).collect::<Lowered<Vec<i64>>>()?;
+        let extent = |of: &ScannedOperand<FlatTensor>| Ok(self.emit.extents(of.tensor)?[of.axis]);
+        let extents = inputs.iter().map(extent).collect::<Lowered<Vec<i64>>>()?;
         let trips = extents.first().copied().filter(|first| extents.iter().all(|extent| extent == first));
         let trips = trips.ok_or(NodeRefusal::UNFIT)?;
-        let mut collected: Vec<Vec<FlatTensor>> = vec![Vec::new(); count];
-        for trip in 0..trips {
-            self.within(trip, Some(trips), false)?;
-            self.begin(node);
-            let mut given = carried.clone();
-            for ((flat, axis), turn) in inputs.iter().zip(&in_turns) {
-                let at = if *turn == 0 { trip } else { trips - 1 - trip };
-                let section = self.emit.section(*flat, *axis, (at, at + 1))?;
-                given.push(NnefItem::FlatTensor(self.emit.squeeze(section, &[*axis])?));
-            }
-            let results = self.copy(body, given)?;
-            let (next, items) = results.split_at_checked(states).ok_or(NodeRefusal::UNFIT)?;
-            carried = next.to_vec();
-            for ((list, item), axis) in collected.iter_mut().zip(items).zip(&out_axes) {
-                let flat = self.emit.flat(item)?;
-                let axis = axis_of(*axis, self.emit.rank(flat)?.saturating_add(1))?;
-                list.push(self.emit.unsqueeze(flat, vec![axis as i64])?);
-            }
-        }
+        let states = (0..form.states).map(|i| operand(operands, i)).collect::<Lowered<Vec<NnefItem>>>()?;
+        let sides = (0..node.outputs.len().saturating_sub(form.states)).map(|i| form.output(i)).collect();
+        self.walked(node, body, TripFeed::Items(inputs, trips), sides, LoopStart::counted(trips, states))
+    }
+
+    /// The results of a loop: its states, and what was collected along the axes of `sides`.
+    fn walked(
+        &mut self,
+        node: &'m NodeProto,
+        body: &'m GraphProto,
+        feed: TripFeed<FlatTensor>,
+        sides: Vec<ScanSide>,
+        start: LoopStart<NnefItem>,
+    ) -> Lowered<Vec<NnefItem>> {
+        let collected = vec![Vec::new(); sides.len()];
+        let mut trips = AddedTrips { import: self, node, body, feed, most: start.most, sides, collected };
+        let mut results = walk(&mut trips, start)?;
+        let AddedTrips { sides, collected, .. } = trips;
         self.begin(node);
-        let mut results = carried;
-        for ((mut list, axis), turn) in collected.into_iter().zip(&out_axes).zip(&out_turns) {
-            if *turn != 0 {
+        for (mut list, side) in collected.into_iter().zip(sides) {
+            if side.reverse {
                 list.reverse();
             }
             let first = *list.first().ok_or(NodeRefusal::because("it collects no items"))?;
-            let axis = axis_of(*axis, self.emit.rank(first)?)?;
+            let axis = axis_of(side.axis, self.emit.rank(first)?)?;
             results.push(NnefItem::FlatTensor(self.emit.concat(&list, axis)?));
         }
         Ok(results)
@@ -268,7 +277,7 @@ impl<'m> Import<'m> {
     /// Applies a graph to the items of sequences; other operands are the same each time.
     fn mapped(&mut self, node: &'m NodeProto, operands: &[Option<NnefItem>]) -> Lowered<Vec<NnefItem>> {
         let body = self.body(node, "body")?;
-        let items: Vec<NnefItem> = (0..operands.len()).map(|i| slice_of(operands, i)).collect::<Lowered<_>>()?;
+        let items: Vec<NnefItem> = (0..operands.len()).map(|i| operand(operands, i)).collect::<Lowered<_>>()?;
         let Some(NnefItem::Sequence(first)) = items.first() else { return Err(NodeRefusal::UNFIT) };
         let mut results: Vec<Vec<NnefItem>> = vec![Vec::new(); node.outputs.len()];
         for i in 0..first.len() {
@@ -287,8 +296,8 @@ impl<'m> Import<'m> {
 
 impl Emitter<'_> {
     /// The first value where a condition holds, else the second one.
-    fn chosen(&mut self, condition: FlatTensor, yes: &NnefItem, no: &NnefItem) -> Lowered<NnefItem> {
-        let (yes, no) = (self.flat(yes)?, self.flat(no)?);
+    fn chosen(&mut self, condition: &NnefItem, yes: &NnefItem, no: &NnefItem) -> Lowered<NnefItem> {
+        let (condition, yes, no) = (self.flat(condition)?, self.flat(yes)?, self.flat(no)?);
         if yes == no {
             return Ok(NnefItem::FlatTensor(yes));
         }

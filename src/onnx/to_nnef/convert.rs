@@ -4,14 +4,13 @@ use super::import::{Import, Reading};
 use super::table;
 use super::variables::NnefVariables;
 use crate::diagnostics::Diagnostics;
-use crate::eval::{Budget, Limits};
+use crate::eval::Budget;
 use crate::graph::Graph;
-use crate::onnx::inline::NodeFinding;
+use crate::onnx::functions::NodeFinding;
 use crate::onnx::model::ModelProto;
-use crate::onnx::places::Places;
-use crate::onnx::run::Stores;
+use crate::onnx::places::PlacedModel;
+use crate::onnx::run::Computing;
 use crate::onnx::standard;
-use crate::source::FileId;
 use crate::{Lower, Options};
 
 /// The options with which a model is expanded before its translation: loops of known trips are unrolled, and operators
@@ -33,8 +32,8 @@ pub(crate) fn expanding(options: &Options) -> Options {
 /// Nodes have no counterpart, or extents of inputs are not known.
 pub(crate) fn convert(
     model: &ModelProto,
-    (file, places): (FileId, &Places),
-    (stores, limits): (&Stores, Limits),
+    PlacedModel { file, places }: PlacedModel,
+    Computing { stores, limits }: Computing,
     options: &Options,
 ) -> Result<(Graph, NnefVariables, Diagnostics), Diagnostics> {
     let budget = Budget::new(limits);

@@ -203,7 +203,8 @@ impl<'o> Emitter<'o> {
         &mut self,
         operation: &'static str,
         arguments: impl IntoIterator<Item = Value>,
-        (dtype, count): (DType, usize),
+        dtype: DType,
+        count: usize,
     ) -> Lowered<Vec<FlatTensor>> {
         self.add_results(operation, arguments.into_iter().map(Some).collect(), &vec![dtype; count], true)
     }

@@ -18,7 +18,7 @@ use crate::eval::Budget;
 use crate::graph::names::NameId;
 use crate::graph::{Note, OperationId};
 use crate::onnx::edit::is_function;
-use crate::onnx::inline::{Imports, NodeFinding};
+use crate::onnx::functions::{Imports, NodeFinding};
 use crate::onnx::model::{Extent, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo};
 use crate::onnx::places::Places;
 use crate::onnx::run::{Holdings, NodeAttributes, Stores, dtype_of, evaluate_node, tensor_of};
@@ -277,7 +277,7 @@ impl<'m> Import<'m> {
             return Err(NodeRefusal::Operand);
         }
         let version = self.version(node);
-        if let Some(results) = self.computed(node, (domain, operator, version), &operands) {
+        if let Some(results) = self.computed(node, domain, operator, version, &operands) {
             for (name, tensor) in node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT) {
                 self.hold(*name, tensor);
             }
@@ -338,7 +338,9 @@ impl<'m> Import<'m> {
     fn computed(
         &mut self,
         node: &NodeProto,
-        (domain, operator, version): (&str, &str, i64),
+        domain: &str,
+        operator: &str,
+        version: i64,
         operands: &[Option<NnefItem>],
     ) -> Option<Vec<Arc<Tensor>>> {
         if !domain.is_empty() || !is_function(operator, node.inputs.len()) || node.has_graphs() {

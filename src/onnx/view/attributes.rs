@@ -9,9 +9,9 @@ use crate::graph::constant::shortest;
 use crate::graph::names::NameId;
 use crate::graph::{OriginId, Value};
 use crate::onnx::infer::InnerPlace;
-use crate::onnx::inline::own_names;
 use crate::onnx::model::{AttributeProto, AttributeValue, GraphProto as OnnxGraph, NodeProto, TensorProto};
 use crate::onnx::types::{AttributeType, ElementType};
+use crate::onnx::walk::own_names;
 
 impl<'m> View<'m> {
     pub(super) fn attribute(
@@ -56,10 +56,10 @@ impl<'m> View<'m> {
             }
             AttributeValue::Type(_) => symbols(vec!["type".to_owned()]),
             AttributeValue::Types(types) => symbols(vec!["type".to_owned(); types.len()]),
-            AttributeValue::Graph(graph) => self.inner(graph, attribute, (node, (at.0, at.1, 0)), origin)?,
+            AttributeValue::Graph(graph) => self.inner(graph, attribute, node, (at.0, at.1, 0), origin)?,
             AttributeValue::Graphs(graphs) => {
                 let results = graphs.iter().enumerate();
-                let results = results.map(|(i, graph)| self.inner(graph, attribute, (node, (at.0, at.1, i)), origin));
+                let results = results.map(|(i, graph)| self.inner(graph, attribute, node, (at.0, at.1, i), origin));
                 Value::Array(results.collect::<Result<_, _>>()?)
             }
         })
@@ -76,7 +76,8 @@ impl<'m> View<'m> {
         &mut self,
         graph: &'m OnnxGraph,
         attribute: &AttributeProto,
-        (node, place): (&NodeProto, InnerPlace),
+        node: &NodeProto,
+        place: InnerPlace,
         origin: OriginId,
     ) -> Result<Value, TooLarge> {
         let at = self.at(node.at);

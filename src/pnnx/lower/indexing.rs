@@ -84,7 +84,7 @@ fn gather(line: &mut Line) -> Lowered<Vec<TensorId>> {
     if shape.len() != extents.len() {
         return Err(Refusal::UNFIT);
     }
-    gathered(line, (x, &extents), (indices, &shape), axis).map(|y| vec![y])
+    gathered(line, x, &extents, indices, &shape, axis).map(|y| vec![y])
 }
 
 /// The same after both operands are broadcast along the other axes; without an axis, among all items.
@@ -106,13 +106,15 @@ fn take_along(line: &mut Line) -> Lowered<Vec<TensorId>> {
         }
     }
     let (x, indices) = (line.expanded(x, &extents)?, line.expanded(indices, &shape)?);
-    gathered(line, (x, &extents), (indices, &shape), axis).map(|y| vec![y])
+    gathered(line, x, &extents, indices, &shape, axis).map(|y| vec![y])
 }
 
 fn gathered(
     line: &mut Line,
-    (x, extents): (TensorId, &[i64]),
-    (indices, shape): (TensorId, &[i64]),
+    x: TensorId,
+    extents: &[i64],
+    indices: TensorId,
+    shape: &[i64],
     axis: i64,
 ) -> Lowered<TensorId> {
     let rank = extents.len() as i64;

@@ -271,8 +271,8 @@ fn differences(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let times = line.at_least("n", 0, Some(1))?;
     line.require("n", times < extent, &format!("an integer below {extent}"))?;
     let formula = if line.is_logical(x) { "xor(@0,@1)" } else { "sub(@0,@1)" };
-    for trip in 0..times {
-        let count = extent.saturating_sub(trip);
+    for turn in 0..times {
+        let count = extent.saturating_sub(turn);
         let after = line.section(x, axis, (1, count))?;
         let before = line.section(x, axis, (0, count.saturating_sub(1)))?;
         x = line.formula_of(formula, &[after, before])?;

@@ -65,7 +65,8 @@ impl PlaceTable {
         &self,
         line: &mut Line,
         axis: i64,
-        (place, weight): (TensorId, Option<TensorId>),
+        place: TensorId,
+        weight: Option<TensorId>,
         beyond: OutsidePlaces,
     ) -> Lowered<NearItem> {
         let last = (extent_of(&self.extents, axis)?.saturating_sub(1)) as f64;
@@ -102,10 +103,7 @@ impl PlaceTable {
         let second = line.add("add", vec![Value::Tensor(first), Value::Scalar(1.0)])?;
         let part = line.add("sub", vec![Value::Tensor(place), Value::Tensor(first)])?;
         let rest = line.add("sub", vec![Value::Scalar(1.0), Value::Tensor(part)])?;
-        Ok(vec![
-            self.tap(line, axis, (first, Some(rest)), beyond)?,
-            self.tap(line, axis, (second, Some(part)), beyond)?,
-        ])
+        Ok(vec![self.tap(line, axis, first, Some(rest), beyond)?, self.tap(line, axis, second, Some(part), beyond)?])
     }
 
     /// The nearest item; of two, the even one.
@@ -117,7 +115,7 @@ impl PlaceTable {
         beyond: OutsidePlaces,
     ) -> Lowered<Vec<NearItem>> {
         let place = line.spelled("round(@0)", &[ExpandedItem::Tensor(place)])?;
-        Ok(vec![self.tap(line, axis, (place, None), beyond)?])
+        Ok(vec![self.tap(line, axis, place, None, beyond)?])
     }
 
     /// The four items around a place.
@@ -146,7 +144,7 @@ impl PlaceTable {
         for (weight, shift) in weights.iter().zip([-1.0, 0.0, 1.0, 2.0]) {
             let weight = line.formula_of(weight, &[part])?;
             let at = line.add("add", vec![Value::Tensor(first), Value::Scalar(shift)])?;
-            taps.push(self.tap(line, axis, (at, Some(weight)), beyond)?);
+            taps.push(self.tap(line, axis, at, Some(weight), beyond)?);
         }
         Ok(taps)
     }

@@ -233,7 +233,7 @@ impl Line<'_> {
             let is_put = self.add("gt", vec![Value::Tensor(last), Value::Int(0)])?;
             return self.select_as(of, is_put, [ExpandedItem::Tensor(put), ExpandedItem::Tensor(x)]);
         }
-        self.combined(x, put, (hot, axis), PutMode { combination, included })
+        self.combined(x, put, hot, axis, PutMode { combination, included })
     }
 
     /// A tensor with what is put into it, where something is: `hot` says which items are, along an axis.
@@ -241,7 +241,8 @@ impl Line<'_> {
         &mut self,
         x: TensorId,
         put: TensorId,
-        (hot, axis): (TensorId, i64),
+        hot: TensorId,
+        axis: i64,
         PutMode { combination, included }: PutMode,
     ) -> Lowered<TensorId> {
         let (of, extents) = (self.primitive(x)?, self.extents(x)?);

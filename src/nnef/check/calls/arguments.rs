@@ -20,7 +20,7 @@ impl BodyCheck<'_, '_> {
             let see = self.at(first.span);
             let message = "positional arguments precede named ones".to_string();
             let span = self.ast.span(arg.value);
-            self.report_beside(Code::PositionalAfterNamed, span, message, (see, "the first named argument"));
+            self.report_beside(Code::PositionalAfterNamed, span, message, see, "the first named argument");
         }
     }
 
@@ -47,7 +47,7 @@ impl BodyCheck<'_, '_> {
             let arg = meant.map_or(arg, |(arg, _)| arg);
             let Some(ident) = arg.name else {
                 let position = next.next().unwrap_or_default();
-                if self.positional(callee, (position, arg.value), &mut nameable) {
+                if self.positional(callee, position, arg.value, &mut nameable) {
                     self.tables.bound[first + position] = Some(arg.value);
                 }
                 continue;
@@ -112,7 +112,8 @@ impl BodyCheck<'_, '_> {
     fn positional(
         &mut self,
         Callee { call, fragment, info }: Callee,
-        (i, value): (usize, ExprId),
+        i: usize,
+        value: ExprId,
         nameable: &mut Option<usize>,
     ) -> bool {
         let Some(param) = info.params.get(i) else {

@@ -8,7 +8,7 @@ use crate::graph::names::NameId;
 use crate::onnx::edit::pure::schema_of;
 use crate::onnx::edit::share::{hash_value, same_attribute};
 use crate::onnx::edit::unused::uses_of;
-use crate::onnx::inline::Imports;
+use crate::onnx::functions::Imports;
 use crate::onnx::model::{AttributeValue, GraphProto, ModelProto, NodeProto, Values};
 use crate::onnx::protobuf::fields::node as fields;
 use crate::outline::{ClassId, Leaf, Listing, OperationClass};

@@ -6,13 +6,11 @@ use super::pass::{KeptEnds, SimplifyPass};
 use super::same::same_graphs;
 use super::table::{EQUAL_BRANCHES, INVARIANT, UNUSED_RESULTS};
 use crate::graph::names::NameId;
-use crate::onnx::inline::each_node_mut;
 use crate::onnx::model::{AttributeProto, AttributeValue, GraphProto, NodeProto};
 use crate::onnx::run::tensor_proto;
+use crate::onnx::scan_form::WITHOUT_BATCHES;
+use crate::onnx::walk::each_node_mut;
 use crate::tensor::{Data, Tensor};
-
-/// The first version of `Scan` without an axis for batches.
-const SCAN_WITHOUT_BATCHES: i64 = 9;
 
 /// Where a loop has its states: positions in the lists of node and body.
 #[derive(Clone, Copy)]
@@ -119,7 +117,7 @@ impl SimplifyPass<'_> {
         let step = self.step(node)?;
         let form = match step.operator(node) {
             "Loop" => LoopForm { states: node.inputs.len().checked_sub(2)?, before: 2, outputs_before: 1 },
-            _ if step.version >= SCAN_WITHOUT_BATCHES => {
+            _ if step.version >= WITHOUT_BATCHES => {
                 let scanned = usize::try_from(step.int(node, "num_scan_inputs", 0)?).ok()?;
                 LoopForm { states: node.inputs.len().checked_sub(scanned)?, before: 0, outputs_before: 0 }
             }

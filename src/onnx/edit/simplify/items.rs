@@ -31,7 +31,7 @@ const MOVES: &[&str] = &[
 ];
 
 /// Operand `kept`, if operand `other` is a constant of these items, and does not change the shape.
-fn without(step: &SimplifyStep, (kept, other): (usize, usize), is: impl Fn(Uniform) -> bool) -> Option<RuleChange> {
+fn without(step: &SimplifyStep, kept: usize, other: usize, is: impl Fn(Uniform) -> bool) -> Option<RuleChange> {
     let value = step.operand(kept)?;
     let fits = step.version >= BROADCAST && is(step.uniform(other)?) && keeps_shape(step, value, step.operand(other)?);
     fits.then_some(RuleChange::Value(value))
@@ -49,7 +49,7 @@ fn keeps_shape(step: &SimplifyStep, value: NameId, other: NameId) -> bool {
 
 /// An operand, if the other one has these items.
 fn without_either(step: &SimplifyStep, is: impl Fn(Uniform) -> bool) -> Option<RuleChange> {
-    without(step, (0, 1), &is).or_else(|| without(step, (1, 0), &is))
+    without(step, 0, 1, &is).or_else(|| without(step, 1, 0, &is))
 }
 
 /// `Mul` by 1
@@ -66,12 +66,12 @@ pub(super) fn pow(step: &SimplifyStep) -> Option<RuleChange> {
 
 /// `Div` by 1
 pub(super) fn by_one(step: &SimplifyStep) -> Option<RuleChange> {
-    without(step, (0, 1), Uniform::is_one)
+    without(step, 0, 1, Uniform::is_one)
 }
 
 /// `Sub` of 0
 pub(super) fn sub(step: &SimplifyStep) -> Option<RuleChange> {
-    without(step, (0, 1), Uniform::is_zero)
+    without(step, 0, 1, Uniform::is_zero)
 }
 
 /// `Add` of 0 to what is no negative zero, and of a negative zero to anything
@@ -80,13 +80,13 @@ pub(super) fn add(step: &SimplifyStep) -> Option<RuleChange> {
         let is_positive = step.operand(value).is_some_and(|value| step.scope.is_positive(value));
         move |zero: Uniform| zero.is_negative_zero() || zero.is_zero() && (zero.is_integer() || is_positive)
     };
-    without(step, (0, 1), exact(0)).or_else(|| without(step, (1, 0), exact(1)))
+    without(step, 0, 1, exact(0)).or_else(|| without(step, 1, 0, exact(1)))
 }
 
 /// `Add` of any zero, and `Sub` of one
 pub(super) fn zero(step: &SimplifyStep) -> Option<RuleChange> {
     let is = |zero: Uniform| zero.is_zero() || zero.is_negative_zero();
-    if step.operator(step.node) == "Sub" { without(step, (0, 1), is) } else { without_either(step, is) }
+    if step.operator(step.node) == "Sub" { without(step, 0, 1, is) } else { without_either(step, is) }
 }
 
 /// `And` with true

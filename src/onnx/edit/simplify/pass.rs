@@ -11,12 +11,13 @@ use super::table::RULES;
 use super::targets::shape_source;
 use super::used::{RuleCounts, UsedRules};
 use crate::graph::names::NameId;
+use crate::onnx::functions::Imports;
 use crate::onnx::infer::GraphTypes;
-use crate::onnx::inline::{Imports, each_graph_mut, each_node_mut, own_names};
 use crate::onnx::model::{
     AttributeProto, AttributeValue, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, Values,
 };
 use crate::onnx::types::AttributeType;
+use crate::onnx::walk::{each_graph_mut, each_node_mut, own_names};
 use crate::room::with_stack;
 use crate::source::names::Name;
 

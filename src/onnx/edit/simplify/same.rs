@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 
 use super::super::share::{same_attribute, same_tensor};
 use crate::graph::names::NameId;
-use crate::onnx::inline::own_names;
 use crate::onnx::model::{AttributeValue, GraphProto, NodeProto, TensorProto};
+use crate::onnx::walk::own_names;
 use crate::room::with_stack;
 
 /// Whether two graphs without inputs have the same outputs: the same nodes in the same order, up to the names of values.

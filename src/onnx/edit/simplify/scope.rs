@@ -7,9 +7,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::uniform::ConstantItems;
 use crate::graph::names::NameId;
 use crate::onnx::infer::{GraphTypes, TensorFacts};
-use crate::onnx::inline::{each_graph, own_names};
 use crate::onnx::model::{AttributeValue, GraphProto, NodeProto, TensorProto};
 use crate::onnx::protobuf::fields::node as node_fields;
+use crate::onnx::walk::{each_graph, own_names};
 use crate::room::with_stack;
 
 /// The number of graphs around a node whose types are looked at: nests may be deep.

@@ -44,7 +44,8 @@ const BROADCAST: &[&str] = &[
 const X: &str = "x";
 
 const fn rule(
-    (name, operators): (&'static str, &'static [&'static str]),
+    name: &'static str,
+    operators: &'static [&'static str],
     [pattern, condition, left, exact]: [&'static str; 4],
     applies: Applies,
 ) -> SimplifyRule {
@@ -53,17 +54,19 @@ const fn rule(
 
 /// A rule that changes rounding.
 const fn merging(
-    named: (&'static str, &'static [&'static str]),
+    name: &'static str,
+    operators: &'static [&'static str],
     [pattern, condition, left, rounded]: [&'static str; 4],
     applies: fn(&SimplifyStep) -> Option<RuleChange>,
 ) -> SimplifyRule {
-    SimplifyRule { merges: true, ..rule(named, [pattern, condition, left, rounded], Node(applies)) }
+    SimplifyRule { merges: true, ..rule(name, operators, [pattern, condition, left, rounded], Node(applies)) }
 }
 
 /// All rules. Of those for one operator, the first one that fits is applied.
 pub(crate) static RULES: &[SimplifyRule] = &[
     rule(
-        (FOLD, &[]),
+        FOLD,
+        &[],
         [
             "a node whose results are known",
             "operands are constants, or extents that are known",
@@ -73,7 +76,8 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Apart,
     ),
     rule(
-        (SHARE, &[]),
+        SHARE,
+        &[],
         [
             "two equal nodes or constants",
             "the same operands and attributes; no random numbers",
@@ -83,23 +87,22 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Apart,
     ),
     rule(
-        (CONSTANTS, &[]),
+        CONSTANTS,
+        &[],
         ["`Constant`", "in a graph, and no output of it", "an initializer", "an initializer is a constant, too"],
         Apart,
     ),
-    rule(("identity", &["Identity"]), ["`Identity(x)`", "", X, "it is the same value"], Node(unchanged::identity)),
+    rule("identity", &["Identity"], ["`Identity(x)`", "", X, "it is the same value"], Node(unchanged::identity)),
     rule(
-        ("dropout", &["Dropout"]),
+        "dropout",
+        &["Dropout"],
         ["`Dropout(x)`", "outside training, and the mask is not used", X, "it drops nothing"],
         Node(unchanged::dropout),
     ),
+    rule("cast", &["Cast", "CastLike"], ["`Cast(x)`", "to the type of x", X, "no item changes"], Node(unchanged::cast)),
     rule(
-        ("cast", &["Cast", "CastLike"]),
-        ["`Cast(x)`", "to the type of x", X, "no item changes"],
-        Node(unchanged::cast),
-    ),
-    rule(
-        ("casts", &["Cast", "CastLike"]),
+        "casts",
+        &["Cast", "CastLike"],
         [
             "`Cast(Cast(x))`",
             "the inner cast has each number of its operand, and the outer result is defined for all",
@@ -109,27 +112,32 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Node(unchanged::casts),
     ),
     rule(
-        ("mul-1", &["Mul"]),
+        "mul-1",
+        &["Mul"],
         ["`Mul(x, 1)`, `Mul(1, x)`", "x has the shape of the result", X, "also of -0, infinities and NaN"],
         Node(items::mul),
     ),
     rule(
-        ("div-1", &["Div"]),
+        "div-1",
+        &["Div"],
         ["`Div(x, 1)`", "x has the shape of the result", X, "also of -0, infinities and NaN"],
         Node(items::by_one),
     ),
     rule(
-        ("pow-1", &["Pow"]),
+        "pow-1",
+        &["Pow"],
         ["`Pow(x, 1)`", "floats; x has the shape of the result", X, "also of -0, infinities and NaN"],
         Node(items::pow),
     ),
     rule(
-        ("sub-0", &["Sub"]),
+        "sub-0",
+        &["Sub"],
         ["`Sub(x, 0)`", "x has the shape of the result; the zero is not -0", X, "-0 - 0 is -0"],
         Node(items::sub),
     ),
     rule(
-        ("add-0", &["Add"]),
+        "add-0",
+        &["Add"],
         [
             "`Add(x, 0)`, `Add(0, x)`",
             "x has the shape of the result; integers, or the zero is -0, or x is what is never -0, such as a sum with a bias",
@@ -139,48 +147,57 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Node(items::add),
     ),
     rule(
-        ("and-true", &["And"]),
+        "and-true",
+        &["And"],
         ["`And(x, true)`", "x has the shape of the result", X, "truth has two values"],
         Node(items::and),
     ),
     rule(
-        ("or-false", &["Or", "Xor"]),
+        "or-false",
+        &["Or", "Xor"],
         ["`Or(x, false)`, `Xor(x, false)`", "x has the shape of the result", X, "truth has two values"],
         Node(items::or),
     ),
     rule(
-        ("same-operands", &["And", "Max", "Min", "Or", "BitwiseAnd", "BitwiseOr"]),
+        "same-operands",
+        &["And", "Max", "Min", "Or", "BitwiseAnd", "BitwiseOr"],
         ["`Max(x, x)`, `And(x, x)` and others", "", X, "one of two equal values is chosen"],
         Node(items::twice),
     ),
     rule(
-        ("undone", &["BitwiseNot", "Neg", "Not"]),
+        "undone",
+        &["BitwiseNot", "Neg", "Not"],
         ["`Neg(Neg(x))`, `Not(Not(x))`", "", X, "the second one changes the same bits back"],
         Node(items::undone),
     ),
     rule(
-        ("repeated", &["Abs", "Ceil", "Floor", "Relu", "Round", "Sign"]),
+        "repeated",
+        &["Abs", "Ceil", "Floor", "Relu", "Round", "Sign"],
         ["`Relu(Relu(x))` and others", "", "`Relu(x)`", "the second one changes nothing of such a result"],
         Node(items::repeated),
     ),
     rule(
-        ("single-operand", &["Concat", "Max", "Mean", "Min", "Sum"]),
+        "single-operand",
+        &["Concat", "Max", "Mean", "Min", "Sum"],
         ["`Concat(x)`, `Sum(x)` and others", "there is one operand", X, "nothing is added to it"],
         Node(unchanged::single),
     ),
-    rule(("clip", &["Clip"]), ["`Clip(x)`", "without bounds", X, "no item is beyond a bound"], Node(unchanged::clip)),
+    rule("clip", &["Clip"], ["`Clip(x)`", "without bounds", X, "no item is beyond a bound"], Node(unchanged::clip)),
     rule(
-        ("blocks-of-1", &["DepthToSpace", "SpaceToDepth"]),
+        "blocks-of-1",
+        &["DepthToSpace", "SpaceToDepth"],
         ["`DepthToSpace(x)`", "blocks of one place", X, "no item moves"],
         Node(unchanged::blocks),
     ),
     rule(
-        ("reduce-nothing", &["ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"]),
+        "reduce-nothing",
+        &["ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"],
         ["`ReduceSum(x)` and others", "no axes, and `noop_with_empty_axes`", X, "the standard says so"],
         Node(unchanged::reduce),
     ),
     rule(
-        ("where-known", &["Where"]),
+        "where-known",
+        &["Where"],
         [
             "`Where(c, x, y)`",
             "c is constant; what it chooses has the shape of the result",
@@ -190,12 +207,14 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Node(items::known_where),
     ),
     rule(
-        ("where-equal", &["Where"]),
+        "where-equal",
+        &["Where"],
         ["`Where(c, x, x)`", "x has the shape of the result", X, "either item is the same"],
         Node(items::equal_where),
     ),
     rule(
-        ("slice-all", &["Slice"]),
+        "slice-all",
+        &["Slice"],
         [
             "`Slice(x)`",
             "steps of 1; the result has the shape of x",
@@ -205,7 +224,8 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Node(unchanged::slice),
     ),
     rule(
-        ("slice-end", &["Slice"]),
+        "slice-end",
+        &["Slice"],
         [
             "`Slice(x, a, end)`",
             "end is computed, and at least the extent of its axis",
@@ -214,14 +234,16 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         ],
         Node(targets::slice),
     ),
-    rule(("pad-nothing", &["Pad"]), ["`Pad(x)`", "all pads are 0", X, "nothing is added"], Node(unchanged::pad)),
+    rule("pad-nothing", &["Pad"], ["`Pad(x)`", "all pads are 0", X, "nothing is added"], Node(unchanged::pad)),
     rule(
-        ("reshape", &["Reshape"]),
+        "reshape",
+        &["Reshape"],
         ["`Reshape(x, shape)`", "the result has the shape of x", X, "items keep their order"],
         Node(unchanged::same_shape),
     ),
     rule(
-        ("squeezes", &["Squeeze", "Unsqueeze"]),
+        "squeezes",
+        &["Squeeze", "Unsqueeze"],
         [
             "`Squeeze` and `Unsqueeze` in a row",
             "the axes are known, and one node says both, or none is needed",
@@ -231,7 +253,8 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Node(moves::squeezes),
     ),
     rule(
-        ("reshapes", &["Flatten", "Reshape", "Squeeze", "Unsqueeze"]),
+        "reshapes",
+        &["Flatten", "Reshape", "Squeeze", "Unsqueeze"],
         [
             "`Reshape(Reshape(x))`, also of `Flatten`, `Squeeze`, `Unsqueeze`",
             "the shape can be said with extents, 0 and one -1",
@@ -241,7 +264,8 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Node(moves::reshapes),
     ),
     rule(
-        ("reshape-shape", &["Reshape"]),
+        "reshape-shape",
+        &["Reshape"],
         [
             "`Reshape(x, shape)`",
             "shape is computed from extents, and can be said with extents, 0 and one -1",
@@ -251,12 +275,14 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Node(targets::reshape),
     ),
     rule(
-        ("expand", &["Expand"]),
+        "expand",
+        &["Expand"],
         ["`Expand(x, shape)`", "the result has the shape of x", X, "nothing is repeated"],
         Node(unchanged::same_shape),
     ),
     rule(
-        ("expand-shape", &["Expand"]),
+        "expand-shape",
+        &["Expand"],
         [
             "`Expand(x, shape)`",
             "shape is computed from extents, and each new one is known",
@@ -266,7 +292,8 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Node(targets::expand),
     ),
     rule(
-        ("expand-operand", BROADCAST),
+        "expand-operand",
+        BROADCAST,
         [
             "`Add(Expand(x), y)` and others",
             "the result has the same shape without it",
@@ -276,17 +303,20 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Node(items::broadcast),
     ),
     rule(
-        ("tile", &["Tile"]),
+        "tile",
+        &["Tile"],
         ["`Tile(x, repeats)`", "the result has the shape of x", X, "nothing is repeated"],
         Node(unchanged::same_shape),
     ),
     rule(
-        ("concat-empty", &["Concat"]),
+        "concat-empty",
+        &["Concat"],
         ["`Concat(x, y)`", "y has nothing along the axis", "`Concat(x)`", "nothing of it is in the result"],
         Node(unchanged::concat),
     ),
     rule(
-        ("concats", &["Concat"]),
+        "concats",
+        &["Concat"],
         [
             "`Concat(Concat(x, y), z)`",
             "along one axis; nothing else uses the inner one",
@@ -296,27 +326,32 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Node(moves::concats),
     ),
     rule(
-        ("split", &["Split"]),
+        "split",
+        &["Split"],
         ["`Split(x)`", "into one part with the shape of x", X, "the part is the whole"],
         Node(unchanged::split),
     ),
     rule(
-        ("squeeze", &["Squeeze"]),
+        "squeeze",
+        &["Squeeze"],
         ["`Squeeze(x)`", "the result has the shape of x", X, "items keep their order"],
         Node(unchanged::same_shape),
     ),
     rule(
-        ("unsqueeze", &["Unsqueeze"]),
+        "unsqueeze",
+        &["Unsqueeze"],
         ["`Unsqueeze(x)`", "the result has the shape of x", X, "items keep their order"],
         Node(unchanged::same_shape),
     ),
     rule(
-        ("flatten", &["Flatten"]),
+        "flatten",
+        &["Flatten"],
         ["`Flatten(x)`", "the result has the shape of x", X, "items keep their order"],
         Node(unchanged::same_shape),
     ),
     rule(
-        ("transpose", &["Transpose"]),
+        "transpose",
+        &["Transpose"],
         [
             "`Transpose(x)`",
             "the axes keep their order, but for axes with one place of a result with the shape of x",
@@ -326,12 +361,14 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Node(unchanged::transpose),
     ),
     rule(
-        ("transposes", &["Transpose"]),
+        "transposes",
+        &["Transpose"],
         ["`Transpose(Transpose(x))`", "", "one `Transpose`, or x", "axes are exchanged one after the other"],
         Node(moves::transposes),
     ),
     rule(
-        ("shape-operand", &["Shape", "Size"]),
+        "shape-operand",
+        &["Shape", "Size"],
         [
             "`Shape(Cast(x))`, and behind other operators item by item",
             "x has the same shape",
@@ -341,7 +378,8 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Node(targets::shape),
     ),
     rule(
-        (EXTENTS, &[]),
+        EXTENTS,
+        &[],
         [
             "two values that are computed from extents",
             "their items are the same expressions of the inputs' extents",
@@ -351,17 +389,20 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Apart,
     ),
     rule(
-        ("sequence-item", &["SequenceAt"]),
+        "sequence-item",
+        &["SequenceAt"],
         ["`SequenceAt(SequenceConstruct(x, y), i)`", "i is constant", "x or y", "the sequence has these items"],
         Node(moves::item),
     ),
     rule(
-        (EQUAL_BRANCHES, &["If"]),
+        EQUAL_BRANCHES,
+        &["If"],
         ["`If`", "both branches compute the same", "the nodes of one branch", "either branch has these results"],
         Control,
     ),
     rule(
-        (INVARIANT, &["Loop", "Scan"]),
+        INVARIANT,
+        &["Loop", "Scan"],
         [
             "a state of a loop",
             "each trip hands it on as it is",
@@ -371,12 +412,14 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Control,
     ),
     rule(
-        (UNUSED_RESULTS, &["If", "Loop", "Scan"]),
+        UNUSED_RESULTS,
+        &["If", "Loop", "Scan"],
         ["a result of a branch or a loop, and a state", "nothing uses it", "nothing", "no output depends on it"],
         Control,
     ),
     rule(
-        (UNUSED, &[]),
+        UNUSED,
+        &[],
         [
             "nodes, initializers, functions, imports of operator sets, and types of values",
             "nothing uses them; inputs of the model stay",
@@ -386,7 +429,8 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         Apart,
     ),
     merging(
-        ("zero", &["Add", "Sub"]),
+        "zero",
+        &["Add", "Sub"],
         [
             "`Add(x, 0)`, `Add(0, x)`, `Sub(x, 0)`",
             "x has the shape of the result",
@@ -396,7 +440,8 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         items::zero,
     ),
     merging(
-        ("batch-norm", &["BatchNormalization"]),
+        "batch-norm",
+        &["BatchNormalization"],
         [
             "`BatchNormalization(Conv(x, w, b))`, also of `ConvTranspose`, `Gemm`, `MatMul`",
             "weights and statistics are constants; nothing else uses the product; outside training",
@@ -406,7 +451,8 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         merge::batch_norm,
     ),
     merging(
-        ("scale", &["Div", "Mul"]),
+        "scale",
+        &["Div", "Mul"],
         [
             "`Mul(Conv(x, w, b), c)`, `Div`, also of the other products",
             "c is constant, one number or one for each channel",
@@ -416,7 +462,8 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         merge::scale,
     ),
     merging(
-        ("bias", &["Add", "Sub"]),
+        "bias",
+        &["Add", "Sub"],
         [
             "`Add(Conv(x, w, b), c)`, `Sub`, also of the other products",
             "c is constant, one number or one for each channel",
@@ -426,7 +473,8 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         merge::bias,
     ),
     merging(
-        ("gemm", &["Add"]),
+        "gemm",
+        &["Add"],
         [
             "`Add(MatMul(x, w), c)`",
             "x and w are matrices, and the result has the shape of their product",
@@ -436,7 +484,8 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         merge::gemm,
     ),
     merging(
-        ("scale-operand", &["Conv", "ConvTranspose", "Gemm", "MatMul"]),
+        "scale-operand",
+        &["Conv", "ConvTranspose", "Gemm", "MatMul"],
         [
             "`Conv(Mul(x, c), w, b)`, `Div`, also of the other products",
             "c is constant, one number or one for each channel of x; x has the shape of the product with c",
@@ -446,7 +495,8 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         merge::operand,
     ),
     merging(
-        ("constants", &["Add", "Mul"]),
+        "constants",
+        &["Add", "Mul"],
         [
             "`Mul(Mul(x, c), d)`, `Add(Add(x, c), d)`",
             "c and d are constants of one shape, or one of them is one number",

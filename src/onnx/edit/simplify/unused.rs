@@ -4,9 +4,10 @@ use rustc_hash::FxHashSet;
 
 use super::super::unused;
 use crate::graph::names::NameId;
-use crate::onnx::inline::{Functions, each_graph, each_node};
+use crate::onnx::functions::Functions;
 use crate::onnx::model::{FunctionProto, ModelNames, ModelProto, NodeProto};
 use crate::onnx::protobuf::fields::model as model_fields;
+use crate::onnx::walk::{each_graph, each_node};
 use crate::source::names::Name;
 
 /// Removes what nothing uses. Returns how much.

@@ -12,9 +12,10 @@ use super::used::{RuleCounts, UsedRules};
 use super::{table, unused};
 use crate::Options;
 use crate::graph::names::NameId;
+use crate::onnx::functions::Imports;
 use crate::onnx::infer::{InferGoal, infer_functions};
-use crate::onnx::inline::{Imports, own_names};
 use crate::onnx::model::ModelProto;
+use crate::onnx::walk::own_names;
 
 /// Applies rules to all graphs and functions of a model once. Returns how often each was applied.
 pub(in crate::onnx::edit) fn simplify(model: &mut ModelProto, used: UsedRules, options: &Options) -> RuleCounts {

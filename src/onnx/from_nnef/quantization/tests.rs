@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use super::super::convert::document;
-use super::super::{Items, names};
+use super::super::{Items, TranslatedData, names};
 use crate::diagnostics::Diagnostics;
 use crate::eval::{Evaluator, Limits, Quantizations};
 use crate::graph::Graph;
+use crate::onnx::Document;
 use crate::tensor::Tensor;
 use crate::{Options, expand, parse};
 
@@ -44,7 +44,13 @@ fn compared(quant: &str) -> String {
     let options = Options::default();
     let weights: Vec<f32> = tensor(11).to_scalars().iter().map(|item| *item as f32).collect();
     let data = |_: &str, _: &[usize]| Some(weights.clone());
-    let model = document(&graph, (&Items(&data), &quantizations), (true, options.max_memory)).unwrap();
+    let model = Document::translated(
+        &graph,
+        TranslatedData { weights: &Items(&data), quantizations: &quantizations },
+        true,
+        options.max_memory,
+    )
+    .unwrap();
     assert!(model.check(&options).is_empty(), "{quant}");
     let inputs = vec![("x".to_owned(), tensor(5))];
     let evaluator = Evaluator::with_limits(Limits::default()).quantized(quantizations);
@@ -97,7 +103,13 @@ fn what_has_no_counterpart_is_refused_by_name() {
     ] {
         let (graph, quantizations) = graph(quant);
         let data = |_: &str, _: &[usize]| Some(vec![0.0; 48]);
-        let found = document(&graph, (&Items(&data), &quantizations), (true, 1 << 30)).unwrap_err();
+        let found = Document::translated(
+            &graph,
+            TranslatedData { weights: &Items(&data), quantizations: &quantizations },
+            true,
+            1 << 30,
+        )
+        .unwrap_err();
         assert!(found.iter().any(|found| found.message.contains(why)), "{quant}: {found}");
     }
 }

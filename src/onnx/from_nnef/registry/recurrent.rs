@@ -6,7 +6,7 @@ use super::super::value::{ModelValue, NnefElement, open};
 use crate::onnx::model::AttributeValue;
 
 /// An operand whose last axis has the gates, each as wide as the state.
-fn gates(call: &mut TranslatedCall, (name, position): (&str, usize), count: usize) -> Translation<Vec<ModelValue>> {
+fn gates(call: &mut TranslatedCall, name: &str, position: usize, count: usize) -> Translation<Vec<ModelValue>> {
     let value = call.value_at(name, position)?;
     let value = call.out.cast(&value, NnefElement::Float);
     let hidden = call.int("hidden")?;
@@ -42,7 +42,7 @@ fn step(call: &mut TranslatedCall, formula: &str, operands: &[(&str, &ModelValue
 
 /// A step of a GRU. The gates are update, reset and candidate.
 pub(in crate::onnx::from_nnef) fn gru(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    let (inputs, before) = (gates(call, ("xh", 0), 3)?, gates(call, ("rh", 1), 3)?);
+    let (inputs, before) = (gates(call, "xh", 0, 3)?, gates(call, "rh", 1, 3)?);
     let state = state(call, "h_prev", 2)?;
     let ([xu, xr, xc], [ru, rr, rc]) = (&inputs[..], &before[..]) else { return Err(call.missing("xh")) };
     let candidate = "Tanh(Add(xc, Mul(Sigmoid(Add(xr, rr)), rc)))";
@@ -53,7 +53,7 @@ pub(in crate::onnx::from_nnef) fn gru(call: &mut TranslatedCall) -> Translation<
 
 /// A step of an LSTM. The gates are input, output, forget and candidate.
 pub(in crate::onnx::from_nnef) fn lstm(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    let gates = gates(call, ("preact", 0), 4)?;
+    let gates = gates(call, "preact", 0, 4)?;
     let state = state(call, "c_prev", 1)?;
     let [input, output, forget, candidate] = &gates[..] else { return Err(call.missing("preact")) };
     let formula = "Add(Mul(Sigmoid(f), c), Mul(Sigmoid(i), Tanh(g)))";

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::convert::document;
-use super::super::{Items, names};
+use super::super::{Items, TranslatedData, names};
 use crate::eval::{Evaluator, Limits, Quantizations};
 use crate::graph::Graph;
+use crate::onnx::Document;
 use crate::tensor::{DType, Tensor};
 use crate::{Options, expand, parse};
 
@@ -79,8 +79,13 @@ fn compared_with(given: &str, results: &str, call: &str, fragments: &str) -> Str
     let given = inputs(given);
     let graph = graph(&given, results, call, fragments);
     let options = Options::default();
-    let model =
-        document(&graph, (&Items(&|_, _| None), &Quantizations::default()), (true, options.max_memory)).unwrap();
+    let model = Document::translated(
+        &graph,
+        TranslatedData { weights: &Items(&|_, _| None), quantizations: &Quantizations::default() },
+        true,
+        options.max_memory,
+    )
+    .unwrap();
     assert!(model.check(&options).is_empty(), "{call}");
     let tensors: Vec<(String, Tensor)> = given.iter().map(|input| (input.name.clone(), tensor(input))).collect();
     let evaluator = Evaluator::with_limits(Limits::default());
@@ -103,7 +108,13 @@ fn refused(given: &str, call: &str) -> String {
 
 fn refused_with(given: &str, call: &str, fragments: &str) -> String {
     let graph = graph(&inputs(given), "y", call, fragments);
-    let found = document(&graph, (&Items(&|_, _| None), &Quantizations::default()), (true, 1 << 30)).unwrap_err();
+    let found = Document::translated(
+        &graph,
+        TranslatedData { weights: &Items(&|_, _| None), quantizations: &Quantizations::default() },
+        true,
+        1 << 30,
+    )
+    .unwrap_err();
     found.iter().map(|found| found.message.clone()).collect::<Vec<_>>().join("; ")
 }
 

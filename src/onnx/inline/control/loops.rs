@@ -1,187 +1,256 @@
-//! Loops with known trips: `Loop` and `Scan` become copies of their bodies.
+//! `Loop` and `Scan` become copies of their bodies, one for each trip.
 
 use bytes::Bytes;
 
 use super::super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
-use super::super::finding::NodeFinding;
-use super::super::functions::{each_graph, each_node};
-use super::super::known::Scalar;
-use super::super::opsets::Imports;
-use super::{Flow, SCAN_WITHOUT_BATCHES, Stays};
+use super::super::known::{Scalar, ScopeMark};
+use super::predicated::Predicates;
+use super::{Flow, Halt, Unrolled};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
+use crate::graph::trips::{Condition, LoopStart, TripChoice, TripDomain, TripResults, walk};
+use crate::onnx::functions::Imports;
+use crate::onnx::functions::NodeFinding;
 use crate::onnx::model::{
     Dim, EncodedField, Extent, GraphProto, NodeProto, TensorProto, TypeForm, ValueInfo, Values, Wire,
 };
 use crate::onnx::protobuf::fields::tensor as tensor_fields;
+use crate::onnx::scan_form::{ScanForm, ScanSide, WITHOUT_BATCHES};
 use crate::onnx::types::{ElementType, Storage};
+use crate::onnx::walk::{each_graph, each_node};
 
-impl Expansion<'_> {
-    pub(super) fn unrolled_loop(
-        &mut self,
-        flow: &Flow,
-        call: &InlinedCall,
-        target: &mut CopyTarget,
-        imports: &mut Imports,
-    ) -> Expand<Result<(), Stays>> {
-        let (body, mut state) = match self.loop_parts(flow) {
-            Ok(parts) => parts,
-            Err(reason) => return Ok(Err(reason)),
+/// A loop that is unrolled, and where its nodes go.
+pub(super) struct Unrolling<'w, 'f, 'n> {
+    pub(super) expansion: &'w mut Expansion<'f>,
+    pub(super) flow: &'w Flow<'n>,
+    pub(super) call: InlinedCall<'w>,
+    pub(super) target: &'w mut CopyTarget,
+    pub(super) imports: &'w mut Imports,
+}
+
+/// What the body of a loop gets besides its states.
+pub(super) enum CopyFeed {
+    /// Before them, the number of the trip and a condition that holds, under these names of the body, if it uses them.
+    Numbers([Option<NameId>; 2]),
+    /// Behind them, an item of each operand that is scanned in so many trips.
+    Items(ScanForm, i64),
+}
+
+/// The trips of a loop, which become copies of its body.
+pub(super) struct UnrolledTrips<'w, 'f, 'n> {
+    pub(super) of: Unrolling<'w, 'f, 'n>,
+    pub(super) body: &'n GraphProto,
+    states: usize,
+    feed: CopyFeed,
+    most: Option<i64>,
+    pub(super) trip: i64,
+    /// What tells whether trips take place, if only a bound of their number is known.
+    pub(super) predicates: Option<Predicates>,
+    /// What was known before the first trip.
+    begun: ScopeMark,
+    /// The values that each trip has for collections.
+    collected: Vec<Values>,
+}
+
+impl<'w, 'f, 'n> Unrolling<'w, 'f, 'n> {
+    /// Unrolls a `Loop` whose trips are known.
+    pub(super) fn known_loop(self) -> Unrolled<()> {
+        let flow = self.flow;
+        let expansion = &self.expansion;
+        let (body, states) = expansion.loop_parts(flow)?;
+        let known = &expansion.known;
+        let count = |name: NameId| {
+            let count = known.int(name).filter(|_| known.is_certain(name));
+            count.map(|count| count.max(0)).ok_or_else(|| expansion.unknown("its trip count", name))
         };
-        let count = state.len();
-        let trips = match flow.input(0) {
-            None => None,
-            Some(name) => match self.known.int(name).filter(|_| self.known.is_certain(name)) {
-                Some(trips) => Some(trips.max(0)),
-                None => return Ok(Err(self.unknown("its trip count", name))),
-            },
+        let holds = |name: NameId| {
+            let holds = known.bool(name).filter(|_| known.is_certain(name));
+            holds.ok_or_else(|| expansion.unknown("its condition", name))
         };
-        let mut goes_on = match flow.input(1) {
-            None => true,
-            Some(name) => match self.known.bool(name).filter(|_| self.known.is_certain(name)) {
-                Some(goes_on) => goes_on,
-                None => return Ok(Err(self.unknown("its condition", name))),
-            },
-        };
-        // The trip number and the condition, if the body uses them.
-        let places = used_places(body);
-        let mut collected: Vec<Values> = Vec::new();
-        let mark = self.known.mark();
-        let mut trip = 0;
-        while goes_on && trips.is_none_or(|trips| trip < trips) {
-            self.check_trips(trip, flow.node)?;
-            let call = &InlinedCall { ordinal: trip as u32 + 1, ..*call };
-            let mut operands = Values::new();
-            for (place, value) in places.into_iter().zip([Scalar::Int(trip), Scalar::Bool(true)]) {
-                operands.push(match place {
-                    Some(name) => self.constant(value, name, call, target)?,
-                    None => NameId::ROOT,
-                });
-            }
-            operands.extend(state.iter().copied());
-            let results = self.splice(body, &operands, None, call, target, imports)?;
-            goes_on = match self.known.bool(results[0]).filter(|_| self.known.is_certain(results[0])) {
-                Some(goes_on) => goes_on,
-                None if trips.is_some_and(|trips| trip + 1 == trips) => false,
-                None => return Ok(Err(self.unknown("its condition", results[0]))),
-            };
-            self.known.forget(mark, &results);
-            state = results[1..=count].into();
-            self.collect(&mut collected, &results[1 + count..], flow.node)?;
-            trip += 1;
-        }
-        let declared = &body.outputs[1 + count..];
-        self.finish_loop(flow, (&state, &collected, declared), |_| (0, false), call, target, imports)
+        let most = flow.input(0).map(count).transpose()?;
+        let condition = Condition::Known(flow.input(1).map_or(Ok(true), holds)?);
+        let start = LoopStart { most, condition, states: states.to_vec() };
+        let mut trips = self.trips(body, CopyFeed::Numbers(used_places(body)), &start);
+        let states = walk(&mut trips, start)?;
+        trips.finish(&states, &flow.outputs)
     }
 
-    pub(super) fn unrolled_scan(
-        &mut self,
-        flow: &Flow,
-        call: &InlinedCall,
-        target: &mut CopyTarget,
-        imports: &mut Imports,
-    ) -> Expand<Result<(), Stays>> {
-        let body = match self.body_of(flow.node) {
-            Ok(body) => body,
-            Err(reason) => return Ok(Err(reason)),
-        };
-        let scanned = self.ints_of(flow.node, "num_scan_inputs").first().copied().unwrap_or(0);
-        let scanned = usize::try_from(scanned).unwrap_or(0);
-        let Some(count) = flow.inputs.len().checked_sub(scanned).filter(|_| scanned > 0) else {
-            return Ok(Err("it has fewer operands than `num_scan_inputs` says".to_owned()));
-        };
-        let version = call.callee.imports.version(self.names, None).or(imports.version(self.names, None));
-        if version.is_some_and(|version| version < SCAN_WITHOUT_BATCHES) {
-            return Ok(Err("scans of operator set 8 have batches".to_owned()));
+    /// Unrolls a `Scan`.
+    pub(super) fn scan(self) -> Unrolled<()> {
+        let flow = self.flow;
+        let Unrolling { expansion, call, imports, .. } = &self;
+        let body = expansion.body_of(flow.node)?;
+        let ints = |name: &str| Ok::<_, Halt>(Some(expansion.ints_of(flow.node, name)));
+        let scanned = expansion.ints_of(flow.node, "num_scan_inputs").first().copied().unwrap_or(0);
+        let form = ScanForm::read(scanned, flow.inputs.len(), ints)?.filter(|form| !form.inputs.is_empty());
+        let form = form.ok_or_else(|| "it has fewer operands than `num_scan_inputs` says".to_owned())?;
+        let version = call.callee.imports.version(expansion.names, None).or(imports.version(expansion.names, None));
+        if version.is_some_and(|version| version < WITHOUT_BATCHES) {
+            return Err("scans of operator set 8 have batches".to_owned().into());
         }
-        if body.inputs.len() != flow.inputs.len() || body.outputs.len() < count {
-            return Ok(Err("its `body` has other inputs and outputs".to_owned()));
+        if body.inputs.len() != flow.inputs.len() || body.outputs.len() < form.states {
+            return Err("its `body` has other inputs and outputs".to_owned().into());
         }
-        let [axes, directions, output_axes, output_directions] =
-            ["scan_input_axes", "scan_input_directions", "scan_output_axes", "scan_output_directions"]
-                .map(|name| self.ints_of(flow.node, name));
-        let at = |values: &[i64], i: usize| values.get(i).copied().unwrap_or(0);
         let mut trips = None;
-        for (i, &input) in flow.inputs[count..].iter().enumerate() {
-            let Some(extent) = self.known.extent(input, at(&axes, i)) else {
-                return Ok(Err(self.unknown("the extent of", input)));
-            };
+        for (&input, side) in flow.inputs.iter().skip(form.states).zip(&form.inputs) {
+            let extent = expansion.known.extent(input, side.axis);
+            let extent = extent.ok_or_else(|| expansion.unknown("the extent of", input))?;
             if *trips.get_or_insert(extent) != extent {
-                return Ok(Err("what it scans is not of one length".to_owned()));
+                return Err("what it scans is not of one length".to_owned().into());
             }
         }
         let trips = trips.unwrap_or(0);
-        let mut state: Values = flow.inputs[..count].into();
-        let mut collected: Vec<Values> = Vec::new();
-        let mark = self.known.mark();
-        for trip in 0..trips {
-            self.check_trips(trip, flow.node)?;
-            let call = &InlinedCall { ordinal: trip as u32 + 1, ..*call };
-            let mut operands = state.clone();
-            for (i, &input) in flow.inputs[count..].iter().enumerate() {
-                let index = if at(&directions, i) == 1 { trips - 1 - trip } else { trip };
-                let formal = body.inputs[count + i].name.unwrap_or(NameId::ROOT);
-                operands.push(self.item(input, (at(&axes, i), index), formal, call, target)?);
-            }
-            let results = self.splice(body, &operands, None, call, target, imports)?;
-            self.known.forget(mark, &results);
-            state = results[..count].into();
-            self.collect(&mut collected, &results[count..], flow.node)?;
-        }
-        let placed = |i: usize| (at(&output_axes, i), at(&output_directions, i) == 1);
-        self.finish_loop(flow, (&state, &collected, &body.outputs[count..]), placed, call, target, imports)
+        let states = flow.inputs.iter().copied().take(form.states).collect();
+        let start = LoopStart::counted(trips, states);
+        let mut trips = self.trips(body, CopyFeed::Items(form, trips), &start);
+        let states = walk(&mut trips, start)?;
+        trips.finish(&states, &flow.outputs)
     }
 
-    /// Adds the outputs of a loop: the last values of its state, and the collected values; `placed` is the axis of a
-    /// collected output, and whether it is in reverse order. What no trip has collected is empty, with the type that the
-    /// body declares.
-    pub(in crate::onnx::inline) fn finish_loop(
-        &mut self,
-        flow: &Flow,
-        (state, collected, declared): (&Values, &[Values], &[ValueInfo]),
-        placed: impl Fn(usize) -> (i64, bool),
-        call: &InlinedCall,
-        target: &mut CopyTarget,
-        imports: &mut Imports,
-    ) -> Expand<Result<(), Stays>> {
-        for (value, output) in state.iter().zip(&flow.outputs) {
-            self.copy_value(*value, *output, call, target)?;
+    pub(super) fn trips(
+        self,
+        body: &'n GraphProto,
+        feed: CopyFeed,
+        start: &LoopStart<NameId>,
+    ) -> UnrolledTrips<'w, 'f, 'n> {
+        let begun = self.expansion.known.mark();
+        let (states, most) = (start.states.len(), start.most);
+        UnrolledTrips { of: self, body, states, feed, most, trip: 0, predicates: None, begun, collected: Vec::new() }
+    }
+}
+
+impl<'w> UnrolledTrips<'w, '_, '_> {
+    /// The call with the names of the current trip.
+    pub(super) fn call(&self) -> InlinedCall<'w> {
+        InlinedCall { ordinal: self.trip as u32 + 1, ..self.of.call }
+    }
+
+    /// What the body gets in the current trip.
+    fn operands(&mut self, states: Vec<NameId>) -> Expand<Values> {
+        let (call, trip, body) = (self.call(), self.trip, self.body);
+        let Unrolling { expansion, flow, target, .. } = &mut self.of;
+        let mut operands = Values::new();
+        match &self.feed {
+            CopyFeed::Numbers(places) => {
+                for (place, value) in places.iter().zip([Scalar::Int(trip), Scalar::Bool(true)]) {
+                    operands.push(match place {
+                        Some(name) => expansion.constant(value, *name, &call, target)?,
+                        None => NameId::ROOT,
+                    });
+                }
+                operands.extend(states);
+            }
+            CopyFeed::Items(form, trips) => {
+                operands.extend(states);
+                for (side, at) in form.inputs.iter().zip(form.states..) {
+                    let formal = body.inputs.get(at).and_then(|input| input.name).unwrap_or(NameId::ROOT);
+                    let operand = flow.inputs.get(at).copied().unwrap_or(NameId::ROOT);
+                    let item = (side.axis, side.item(trip, *trips));
+                    operands.push(expansion.item(operand, item, formal, &call, target)?);
+                }
+            }
         }
-        let scans = flow.outputs.iter().skip(state.len()).enumerate();
+        Ok(operands)
+    }
+
+    /// What is known of the condition that the body of a `Loop` gives.
+    fn condition(&self, condition: NameId) -> Unrolled<Condition<NameId>> {
+        let expansion = &self.of.expansion;
+        let known = expansion.known.bool(condition);
+        if self.predicates.is_some() {
+            return Ok(known.map_or(Condition::Open(condition), Condition::Known));
+        }
+        match known.filter(|_| expansion.known.is_certain(condition)) {
+            Some(goes_on) => Ok(Condition::Known(goes_on)),
+            None if self.most.is_some_and(|most| self.trip + 1 == most) => Ok(Condition::Known(false)),
+            None => Err(expansion.unknown("its condition", condition).into()),
+        }
+    }
+
+    /// The number of outputs of the body before those that are collected.
+    pub(super) fn before_items(&self) -> usize {
+        self.states + usize::from(matches!(self.feed, CopyFeed::Numbers(_)))
+    }
+
+    /// Adds the outputs of a loop: the last values of its states, and the collected values. What no trip has collected is
+    /// empty, with the type that the body declares.
+    pub(super) fn finish(&mut self, states: &[NameId], outputs: &Values) -> Unrolled<()> {
+        let first = self.before_items();
+        let Unrolling { expansion, call, target, imports, .. } = &mut self.of;
+        for (value, output) in states.iter().zip(outputs) {
+            expansion.copy_value(*value, *output, call, target)?;
+        }
+        let scans = outputs.iter().skip(states.len()).enumerate();
         for (i, &output) in scans.filter(|(_, output)| **output != NameId::ROOT) {
-            let mut items: Values = collected.iter().filter_map(|values| values.get(i).copied()).collect();
-            let (axis, reversed) = placed(i);
+            let mut items: Values = self.collected.iter().filter_map(|values| values.get(i).copied()).collect();
+            let side = match &self.feed {
+                CopyFeed::Numbers(_) => ScanSide::default(),
+                CopyFeed::Items(form, _) => form.output(i),
+            };
             if items.is_empty() {
-                let Some(empty) = declared.get(i).and_then(|value| empty(value, axis)) else {
-                    return Ok(Err("it has no trips, and the shape of what it collects is not known".to_owned()));
-                };
-                self.add_constant(empty, output, call, target)?;
+                let empty = self.body.outputs.get(first + i).and_then(|value| empty(value, side.axis));
+                let unknown = || "it has no trips, and the shape of what it collects is not known".to_owned();
+                expansion.add_constant(empty.ok_or_else(unknown)?, output, call, target)?;
                 continue;
             }
-            if reversed {
+            if side.reverse {
                 items.reverse();
             }
-            self.stack(&items, axis, output, call, target, imports)?;
+            expansion.stack(&items, side.axis, output, call, target, imports)?;
         }
-        Ok(Ok(()))
+        Ok(())
+    }
+}
+
+impl TripDomain for UnrolledTrips<'_, '_, '_> {
+    type Value = NameId;
+    type Failure = Halt;
+
+    fn begin(&mut self, trip: i64, active: Option<NameId>) -> Unrolled<Option<NameId>> {
+        self.trip = trip;
+        self.of.expansion.check_trips(trip, self.of.flow.node)?;
+        Ok(self.predicate(active)?)
     }
 
-    /// Adds the values that a trip collects.
-    pub(in crate::onnx::inline) fn collect(
-        &mut self,
-        collected: &mut Vec<Values>,
-        values: &[NameId],
-        node: &NodeProto,
-    ) -> Expand<()> {
-        if values.is_empty() {
+    fn body(&mut self, _: i64, states: Vec<NameId>) -> Unrolled<TripResults<NameId>> {
+        let mut operands = self.operands(states)?;
+        self.hold(&mut operands)?;
+        let call = self.call();
+        let Unrolling { expansion, target, imports, .. } = &mut self.of;
+        let mut results = expansion.splice(self.body, &operands, None, &call, target, imports)?.to_vec();
+        let condition = match self.feed {
+            CopyFeed::Numbers(_) => self.condition(results[0])?,
+            CopyFeed::Items(..) => Condition::Known(true),
+        };
+        if self.predicates.is_none() {
+            self.of.expansion.known.forget(self.begun, &results);
+        }
+        results.drain(..self.before_items() - self.states);
+        Ok(TripResults::new(condition, results, self.states))
+    }
+
+    fn collect(&mut self, items: Vec<NameId>, active: Option<&NameId>) -> Unrolled<()> {
+        if !self.notes(active) || items.is_empty() {
             return Ok(());
         }
-        self.charge(0, size_of::<Values>() + size_of_val(values), node.at)?;
-        collected.push(values.into());
+        let bytes = size_of::<Values>() + size_of_val(&items[..]);
+        self.of.expansion.charge(0, bytes, self.of.flow.node.at)?;
+        self.collected.push(items.into());
         Ok(())
     }
 
-    pub(in crate::onnx::inline) fn check_trips(&mut self, trip: i64, node: &NodeProto) -> Expand<()> {
+    fn choose(&mut self, choice: TripChoice<NameId>) -> Unrolled<NameId> {
+        Ok(self.chosen(choice)?)
+    }
+
+    fn both(&mut self, active: Option<NameId>, more: NameId) -> Unrolled<NameId> {
+        let more = self.squeezed(more, "goes_on")?;
+        Ok(self.conjunction(active, more)?)
+    }
+}
+
+impl Expansion<'_> {
+    fn check_trips(&mut self, trip: i64, node: &NodeProto) -> Expand<()> {
         if trip as u64 >= self.max_ops {
             let message = format!("the loop has more than {} trips", self.max_ops);
             return Err(Box::new(
@@ -211,7 +280,7 @@ fn empty(value: &ValueInfo, axis: i64) -> Option<TensorProto> {
 }
 
 /// The names of the trip number and of the condition in the body of a `Loop`, if the body uses them.
-pub(in crate::onnx::inline) fn used_places(body: &GraphProto) -> [Option<NameId>; 2] {
+pub(super) fn used_places(body: &GraphProto) -> [Option<NameId>; 2] {
     let place = |i: usize| body.inputs.get(i)?.name.filter(|name| *name != NameId::ROOT && uses(body, *name));
     [0, 1].map(place)
 }

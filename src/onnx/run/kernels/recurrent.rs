@@ -4,14 +4,14 @@ use super::reals::Reals;
 use crate::eval::EvalError;
 use crate::eval::kernels::{exchanged, multiplied};
 use crate::library::recurrent::RecurrentKind;
-use crate::onnx::operators::recurrent::{self, Activation, ActivationError};
+use crate::onnx::run::activation::{self, Activation, ActivationError};
 use crate::onnx::run::call::{KernelResult, NodeCall};
 use crate::tensor::Tensor;
 
 /// The activations of a layer, those of one direction after another.
 fn activations(call: &NodeCall, kind: RecurrentKind, directions: usize) -> Result<Vec<Activation>, EvalError> {
     let parameters = [call.float_list("activation_alpha")?, call.float_list("activation_beta")?];
-    recurrent::activations(kind, directions, call.texts("activations")?, parameters).map_err(|error| {
+    activation::activations(kind, directions, call.texts("activations")?, parameters).map_err(|error| {
         call.refused(match error {
             ActivationError::Count { found, wanted } => format!("there are {found} activations instead of {wanted}"),
             ActivationError::Unknown(name) => format!("the activation '{name}' is not known"),
@@ -234,7 +234,7 @@ fn layer(call: &NodeCall, kind: RecurrentKind) -> KernelResult {
     };
     let (first_h, first_c) = (initial(5)?, if kind == RecurrentKind::Lstm { initial(6)? } else { initial(5)? });
     let (mut y, mut h, mut c) = (Vec::new(), Vec::new(), Vec::new());
-    let each = recurrent::defaults(kind).len();
+    let each = activation::defaults(kind).len();
     for (i, &backward) in directions.iter().enumerate() {
         let own = |items: &[f64]| items[i * batch * hidden..][..batch * hidden].to_vec();
         let state = RecurrentState { h: own(&first_h), c: own(&first_c) };

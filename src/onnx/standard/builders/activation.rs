@@ -1,6 +1,6 @@
 //! The activations that recurrent layers name, as nodes.
 
-use crate::onnx::operators::recurrent::{Activation, ActivationForm};
+use crate::onnx::run::activation::{Activation, ActivationForm};
 
 /// The first version with the operator `ThresholdedRelu`.
 const THRESHOLDED: i64 = 10;

@@ -46,7 +46,7 @@ pub(in crate::onnx::standard) fn attention(call: &StandardCall, settings: &mut T
     let precision = call.has_attribute("softmax_precision").then(|| call.int("softmax_precision", 1)).transpose()?;
     let visible = if biased { "visible" } else { "softmax" };
     settings.set("visible", visible);
-    precise(settings, own, precision, (if biased { "biased" } else { capped }, visible))?;
+    precise(settings, own, precision, if biased { "biased" } else { capped }, visible)?;
     let shown = match call.int("qk_matmul_output_mode", 0)? {
         0 => "product",
         1 => capped,
@@ -71,7 +71,7 @@ pub(in crate::onnx::standard) fn flexible(call: &StandardCall, settings: &mut Te
     let (scores, weights) = (call.has_attribute("score_mod"), call.has_attribute("prob_mod"));
     let weighted = if weights { "weights" } else { "softmax" };
     let precision = call.int("softmax_precision", default.number.into())?;
-    precise(settings, own, Some(precision), ("product", weighted))?;
+    precise(settings, own, Some(precision), "product", weighted)?;
     let precise = settings.value("precise");
     settings.flag("scoremod", scores).set("scores", if scores { "scores".into() } else { precise });
     settings.flag("probmod", weights).set("weights", weighted);
@@ -115,7 +115,8 @@ fn precise(
     settings: &mut TemplateSettings,
     own: &'static ElementType,
     precision: Option<i64>,
-    (from, to): (&'static str, &'static str),
+    from: &'static str,
+    to: &'static str,
 ) -> Build<()> {
     let wanted = precision.map_or(Ok(own), element_numbered)?;
     let cast = wanted.number != own.number;

@@ -67,12 +67,12 @@ pub(in crate::onnx::standard) fn attention(call: &StandardCall, settings: &mut T
     settings.flag("scale", scale.is_some()).set("scale", format!("{:e}", f64::from(scale.unwrap_or(1.0))));
     let first = if past && !narrow { "past_state" } else { "first_state" };
     let last = if narrow || !call.has_output(1) { "last_state" } else { "present_state" };
-    recurrence(settings, (gated, delta, cast), (first, last));
+    recurrence(settings, gated, delta, cast, first, last);
     Ok(())
 }
 
 /// The scan. Its body keeps the state of a head in a matrix of keys by values.
-fn recurrence(settings: &mut TemplateSettings, (gated, delta, cast): (bool, bool, bool), (first, last): (&str, &str)) {
+fn recurrence(settings: &mut TemplateSettings, gated: bool, delta: bool, cast: bool, first: &str, last: &str) {
     let input = |name: &str| if cast { name.to_owned() } else { format!("separate_{name}") };
     let mut formals = vec!["state", "q", "k", "v"];
     let mut actuals = vec![first.to_owned(), input("queries"), input("keys"), input("values")];

@@ -2,7 +2,7 @@
 
 use super::activation;
 use crate::library::recurrent::RecurrentKind;
-use crate::onnx::operators::recurrent::{self, Activation};
+use crate::onnx::run::activation::{Activation, activations, defaults};
 use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
@@ -94,7 +94,7 @@ impl Layer {
         }
         let names = call.texts("activations")?;
         let parameters = [call.floats("activation_alpha")?, call.floats("activation_beta")?];
-        let activations = recurrent::activations(kind, directions as usize, names, parameters).map_err(|_| NotKnown)?;
+        let activations = activations(kind, directions as usize, names, parameters).map_err(|_| NotKnown)?;
         if !activations.iter().all(|activation| activation::exists(activation, call.version)) {
             return Err(NotKnown);
         }
@@ -188,13 +188,13 @@ impl Layer {
 
     /// The steps of a direction. Returns the names of all states, the last state, and the last cell.
     fn direction(&self, out: &mut Lines, number: i64) -> [String; 3] {
-        let each = recurrent::defaults(self.kind).len();
+        let each = defaults(self.kind).len();
         let activations = self.activations.chunks(each).nth(number as usize).unwrap_or_default();
         let steps = DirectionSteps { layer: self, number, activations };
         steps.weights(out);
-        let mut state = steps.initial(out, "h", ("initial_h", self.initial));
+        let mut state = steps.initial(out, "h", "initial_h", self.initial);
         let mut cell = match self.kind {
-            RecurrentKind::Lstm => steps.initial(out, "c", ("initial_c", self.initial_cell)),
+            RecurrentKind::Lstm => steps.initial(out, "c", "initial_c", self.initial_cell),
             RecurrentKind::Gru | RecurrentKind::Rnn => String::new(),
         };
         let mut states = Vec::new();
@@ -328,7 +328,7 @@ impl DirectionSteps<'_> {
     }
 
     /// The state before the first step: zeros, unless there is an operand.
-    fn initial(&self, out: &mut Lines, result: &str, (operand, is_given): (&str, bool)) -> String {
+    fn initial(&self, out: &mut Lines, result: &str, operand: &str, is_given: bool) -> String {
         if !is_given {
             return "zeros".to_owned();
         }
@@ -345,7 +345,7 @@ impl DirectionSteps<'_> {
                 let (product, sum) = (self.name("product", at), self.name("sum", at));
                 out.node(&product, "MatMul", &format!("{state}, {}", self.own("state_weights")));
                 out.node(&sum, "Add", &format!("{inputs}, {product}"));
-                (self.activated(out, 0, (&sum, "h", at)), cell)
+                (self.activated(out, 0, &sum, "h", at), cell)
             }
             RecurrentKind::Gru => (self.gru(out, at, inputs, &state), cell),
             RecurrentKind::Lstm => self.lstm(out, at, inputs, (&state, &cell)),
@@ -393,7 +393,7 @@ impl DirectionSteps<'_> {
         let sums = ["input_sum", "output_sum", "forget_sum", "fresh_sum"];
         let [input, output, forget, fresh] = self.gates(out, at, &name("sum"), sums);
         let input = self.seeing(out, &input, 0, cell);
-        let input = self.activated(out, 0, (&input, "input", at));
+        let input = self.activated(out, 0, &input, "input", at);
         let forget = match self.layer.coupled {
             true => {
                 out.node(&name("forget"), "Sub", &format!("one, {input}"));
@@ -401,15 +401,15 @@ impl DirectionSteps<'_> {
             }
             false => {
                 let forget = self.seeing(out, &forget, 2, cell);
-                self.activated(out, 0, (&forget, "forget", at))
+                self.activated(out, 0, &forget, "forget", at)
             }
         };
-        let fresh = self.activated(out, 1, (&fresh, "fresh", at));
+        let fresh = self.activated(out, 1, &fresh, "fresh", at);
         out.node(&name("kept"), "Mul", &format!("{forget}, {cell}"));
         out.node(&name("added"), "Mul", &format!("{input}, {fresh}"));
         out.node(&name("cell"), "Add", &format!("{}, {}", name("kept"), name("added")));
         let output = self.seeing(out, &output, 1, &name("cell"));
-        let output = self.activated(out, 0, (&output, "output", at));
+        let output = self.activated(out, 0, &output, "output", at);
         let shown = name("shown");
         self.function(out, 2, &name("cell"), &shown);
         out.node(&name("h"), "Mul", &format!("{output}, {shown}"));
@@ -431,9 +431,9 @@ impl DirectionSteps<'_> {
         let name = |name: &str| self.name(name, at);
         let [update, reset, fresh] = self.gates(out, at, inputs, ["update_input", "reset_input", "fresh_input"]);
         let update = self.gated(out, (0, at), (&update, state), "update");
-        let update = self.activated(out, 0, (&update, "update", at));
+        let update = self.activated(out, 0, &update, "update", at);
         let reset = self.gated(out, (1, at), (&reset, state), "reset");
-        let reset = self.activated(out, 0, (&reset, "reset", at));
+        let reset = self.activated(out, 0, &reset, "reset", at);
         let fresh = match self.layer.reset_after {
             true => {
                 let product = self.product(out, (2, at), state, "fresh");
@@ -446,7 +446,7 @@ impl DirectionSteps<'_> {
                 self.gated(out, (2, at), (&fresh, &name("fresh_state")), "fresh")
             }
         };
-        let fresh = self.activated(out, 1, (&fresh, "fresh", at));
+        let fresh = self.activated(out, 1, &fresh, "fresh", at);
         out.node(&name("open"), "Sub", &format!("one, {update}"));
         out.node(&name("added"), "Mul", &format!("{}, {fresh}", name("open")));
         out.node(&name("kept"), "Mul", &format!("{update}, {state}"));
@@ -483,7 +483,7 @@ impl DirectionSteps<'_> {
     }
 
     /// The value of an activation, whose operand is clipped.
-    fn activated(&self, out: &mut Lines, i: usize, (x, result, at): (&str, &str, i64)) -> String {
+    fn activated(&self, out: &mut Lines, i: usize, x: &str, result: &str, at: i64) -> String {
         let mut x = x.to_owned();
         if self.layer.clip.is_some() {
             let (above, within) = (format!("{x}_above"), format!("{x}_within"));

@@ -118,7 +118,7 @@ pub(in crate::onnx::to_nnef) fn qlinear_mat_mul(line: &mut NodeLine) -> NodeResu
 /// A convolution of integers, from which zero points are subtracted.
 pub(in crate::onnx::to_nnef) fn conv_integer(line: &mut NodeLine) -> NodeResults {
     let (x, weight) = (centred(line, 0, 2, 1)?, centred(line, 1, 3, 0)?);
-    let sums = super::windows::convolved(line, (x, weight), (0, 1), Value::Scalar(0.0))?;
+    let sums = super::windows::convolved(line, x, weight, 0, 1, Value::Scalar(0.0))?;
     one(line.emit.cast(sums, DType::Int32)?)
 }
 
@@ -133,7 +133,7 @@ pub(in crate::onnx::to_nnef) fn qlinear_conv(line: &mut NodeLine) -> NodeResults
         }
         false => Value::Scalar(0.0),
     };
-    let sums = super::windows::convolved(line, (x, weight), (0, 3), bias)?;
+    let sums = super::windows::convolved(line, x, weight, 0, 3, bias)?;
     let [x, w, y] = [1, 4, 6].map(|i| parameter(line, i, (rank, 1)));
     let y = line.emit.formula("div(mul(@0,mul(@1,@2)),@3)", &[sums, x?, w?, y?])?;
     let zero = parameter(line, 7, (rank, 1))?;

@@ -139,7 +139,7 @@ pub(in crate::onnx::to_nnef) fn resize(line: &mut NodeLine) -> NodeResults {
 fn along(line: &mut NodeLine, x: FlatTensor, axis: usize, weights: &Tensor) -> Lowered<FlatTensor> {
     let &[rows, columns] = weights.shape() else { return Err(NodeRefusal::UNFIT) };
     if let Some(items) = single(weights) {
-        return taken(line, x, axis, (&[rows], items));
+        return taken(line, x, axis, &[rows], items);
     }
     let rank = line.emit.rank(x)?;
     let matrix = |line: &mut NodeLine| {

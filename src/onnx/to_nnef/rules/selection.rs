@@ -126,7 +126,7 @@ pub(in crate::onnx::to_nnef) fn gather(line: &mut NodeLine) -> NodeResults {
     if indices.is_empty() {
         return one(empty(&[&extents[..axis], &shape, &extents[axis + 1..]].concat(), x.dtype)?);
     }
-    one(taken(line, x, axis, (known.shape(), indices))?)
+    one(taken(line, x, axis, known.shape(), indices)?)
 }
 
 /// Items at known indices along an axis: a section where they follow each other.
@@ -134,7 +134,8 @@ pub(super) fn taken(
     line: &mut NodeLine,
     x: FlatTensor,
     axis: usize,
-    (shape, indices): (&[usize], Vec<i64>),
+    shape: &[usize],
+    indices: Vec<i64>,
 ) -> Lowered<FlatTensor> {
     let follow = indices.windows(2).all(|pair| pair[1] - pair[0] == 1);
     match (shape, indices.first().copied()) {
@@ -275,7 +276,7 @@ pub(in crate::onnx::to_nnef) fn compress(line: &mut NodeLine) -> NodeResults {
         }
     };
     let chosen: Vec<i64> = chosen.map(|i| i as i64).collect();
-    one(taken(line, x, axis, (&[chosen.len()], chosen))?)
+    one(taken(line, x, axis, &[chosen.len()], chosen)?)
 }
 
 /// Numbers whose bounds are known while the model runs only.

@@ -128,7 +128,7 @@ pub(in crate::onnx::to_nnef) fn split(line: &mut NodeLine) -> NodeResults {
     // `split` of NNEF has ratios, which are the extents.
     if sizes.len() > 1 && !sizes.contains(&0) {
         let arguments = [Value::Tensor(x.id), Value::Int(axis as i64), integers(sizes.iter().copied())];
-        let parts = line.emit.add_array("split", arguments, (x.dtype, sizes.len()))?;
+        let parts = line.emit.add_array("split", arguments, x.dtype, sizes.len())?;
         return Ok(parts.into_iter().map(NnefOutcome::FlatTensor).collect());
     }
     let mut results = Vec::new();

@@ -63,14 +63,16 @@ fn bias(line: &mut NodeLine) -> Lowered<Value> {
 
 pub(in crate::onnx::to_nnef) fn conv(line: &mut NodeLine) -> NodeResults {
     let (x, weight, bias) = (line.flat(0)?, line.flat(1)?, bias(line)?);
-    one(convolved(line, (x, weight), (0, 1), bias)?)
+    one(convolved(line, x, weight, 0, 1, bias)?)
 }
 
 /// A convolution of tensors that stand for two operands.
 pub(super) fn convolved(
     line: &mut NodeLine,
-    (x, weight): (FlatTensor, FlatTensor),
-    (input, filter): (usize, usize),
+    x: FlatTensor,
+    weight: FlatTensor,
+    input: usize,
+    filter: usize,
     bias: Value,
 ) -> Lowered<FlatTensor> {
     let (extents, filter) = (line.shape(input)?, line.shape(filter)?);
@@ -159,7 +161,8 @@ fn outputs_first(line: &mut NodeLine, weight: FlatTensor, filter: &[i64], groups
 fn pooled(
     line: &mut NodeLine,
     nnef: &'static str,
-    (x, border): (FlatTensor, &str),
+    x: FlatTensor,
+    border: &str,
     windows: &[Window],
 ) -> Lowered<FlatTensor> {
     let all = |of: fn(&Window) -> i64| integers([1, 1].into_iter().chain(windows.iter().map(of)));
@@ -196,9 +199,9 @@ pub(in crate::onnx::to_nnef) fn max_pool(line: &mut NodeLine) -> NodeResults {
     let (_, windows) = pooling(line)?;
     let (x, of) = (line.flat(0)?, line.dtype(0)?);
     // The greatest integer of a window is a scalar in NNEF, and -∞ if there is none.
-    let Some((least, _)) = of.range() else { return one(pooled(line, "max_pool", (x, "ignore"), &windows)?) };
+    let Some((least, _)) = of.range() else { return one(pooled(line, "max_pool", x, "ignore", &windows)?) };
     let scalars = line.emit.cast(x, DType::Float32)?;
-    let greatest = pooled(line, "max_pool", (scalars, "ignore"), &windows)?;
+    let greatest = pooled(line, "max_pool", scalars, "ignore", &windows)?;
     let limited = line.emit.formula("max_number(@0,@1)", &[greatest.into(), FormulaTerm::of(least as f64)])?;
     one(line.emit.cast(limited, of)?)
 }
@@ -209,7 +212,7 @@ pub(in crate::onnx::to_nnef) fn average_pool(line: &mut NodeLine) -> NodeResults
     if line.flag("count_include_pad", false)? {
         // The padding counts, but not the items beyond it.
         if windows.iter().zip(&widened).all(|(window, wide)| wide.padding.1 <= window.padding.1) {
-            return one(pooled(line, "avg_pool", (x, "constant"), &widened)?);
+            return one(pooled(line, "avg_pool", x, "constant", &widened)?);
         }
         let padding = [(0, 0), (0, 0)].into_iter().chain(windows.iter().map(|window| window.padding));
         x = line.emit.on("pad", x, [pairs(padding), text("constant")])?;
@@ -217,7 +220,7 @@ pub(in crate::onnx::to_nnef) fn average_pool(line: &mut NodeLine) -> NodeResults
             wide.padding = (0, wide.padding.1.saturating_sub(window.padding.1));
         }
     }
-    one(pooled(line, "avg_pool", (x, "ignore"), &widened)?)
+    one(pooled(line, "avg_pool", x, "ignore", &widened)?)
 }
 
 /// The norm of each window.
@@ -226,6 +229,6 @@ pub(in crate::onnx::to_nnef) fn lp_pool(line: &mut NodeLine) -> NodeResults {
     let order = line.int("p", 2)? as f64;
     let x = line.flat(0)?;
     let powers = line.emit.formula("pow(abs(@0),@1)", &[x.into(), FormulaTerm::of(order)])?;
-    let sums = pooled(line, "box", (powers, "constant"), &windows)?;
+    let sums = pooled(line, "box", powers, "constant", &windows)?;
     one(line.emit.formula("pow(@0,@1)", &[sums.into(), FormulaTerm::of(1.0 / order)])?)
 }

@@ -7,7 +7,7 @@ use crate::onnx::standard::template::TemplateSettings;
 const GELU: i64 = 20;
 
 /// The lines of a product with the distribution function of the normal distribution, or with an approximation of it.
-fn write_gelu(settings: &mut TemplateSettings, version: i64, (x, y): (&str, &str), approximate: bool) {
+fn write_gelu(settings: &mut TemplateSettings, version: i64, x: &str, y: &str, approximate: bool) {
     if version >= GELU {
         let attribute = if approximate { " <approximate: string = \"tanh\">" } else { "" };
         settings.line(format!("{y} = Gelu{attribute} ({x})"));
@@ -42,14 +42,14 @@ pub(in crate::onnx::standard) fn gelu(call: &StandardCall, settings: &mut Templa
     };
     settings.set("activated", "activated");
     settings.set("halves", if call.version >= 18 { ", num_outputs: int = 2" } else { "" });
-    write_gelu(settings, call.version, (x, y), false);
+    write_gelu(settings, call.version, x, y, false);
     Ok(())
 }
 
 pub(in crate::onnx::standard) fn fast_gelu(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let bias = call.has_input(1);
     settings.flag("bias", bias);
-    write_gelu(settings, call.version, (if bias { "biased" } else { "X" }, "Y"), true);
+    write_gelu(settings, call.version, if bias { "biased" } else { "X" }, "Y", true);
     Ok(())
 }
 

@@ -54,10 +54,10 @@ fn projected(call: &StandardCall, settings: &mut TemplateSettings, from: &str, o
     let (size, value_size) = (share(sizes[0], heads)?, share(sizes[2], heads)?);
     let mut own = Heads::new(call, settings)?;
     own.split(from, 2, (["flat_queries", "flat_keys", "flat_values"], sizes));
-    own.separate("flat_queries", "queries", (heads, size));
+    own.separate("flat_queries", "queries", heads, size);
     let (past, present) = (call.has_input(of.past), call.has_output(1));
-    own.separate("flat_keys", if past { "new_keys" } else { "keys" }, (heads, share(sizes[1], heads)?));
-    own.separate("flat_values", if past { "new_values" } else { "values" }, (heads, value_size));
+    own.separate("flat_keys", if past { "new_keys" } else { "keys" }, heads, share(sizes[1], heads)?);
+    own.separate("flat_values", if past { "new_values" } else { "values" }, heads, value_size);
     if past {
         for (i, name) in [(0, "keys"), (1, "values")] {
             own.line(format!("past_{name}_at = const int64 ({i})"));
@@ -71,13 +71,13 @@ fn projected(call: &StandardCall, settings: &mut TemplateSettings, from: &str, o
         own.line("present = Concat <axis: int = 0> (keys_of_present, values_of_present)");
     }
     let bias = of.bias.filter(|i| call.has_input(*i)).map(|_| "attention_bias");
-    masked(&mut own, (of.mask, "mask_index", 0), bias)?;
+    masked(&mut own, of.mask, "mask_index", 0, bias)?;
     own.join("result", "output", sizes[2]);
     Ok(())
 }
 
 /// Writes the biases of masks, and the result of `queries`, `keys` and `values`. The size of heads is that of queries.
-fn masked(own: &mut Heads, (mask, name, batch): (usize, &str, usize), bias: Option<&str>) -> Build<()> {
+fn masked(own: &mut Heads, mask: usize, name: &str, batch: usize, bias: Option<&str>) -> Build<()> {
     let call = own.call;
     let causal = call.int("unidirectional", 0)? != 0;
     let mut biases = Vec::new();
@@ -95,7 +95,7 @@ fn masked(own: &mut Heads, (mask, name, batch): (usize, &str, usize), bias: Opti
     biases.extend(bias);
     let size = size_of_heads(call)?;
     let scale = own.scale(size)?;
-    own.attend(("queries", "keys", "values"), scale, &biases);
+    own.attend("queries", "keys", "values", scale, &biases);
     Ok(())
 }
 
@@ -131,7 +131,7 @@ pub(in crate::onnx::standard) fn multi_head(call: &StandardCall, settings: &mut 
     } else {
         let size = share(extent(call, 0, 2)?, heads)?;
         let names = biased(&mut own, heads * size)?;
-        own.separate(names[0], "queries", (heads, size));
+        own.separate(names[0], "queries", heads, size);
         match call.rank(1)? {
             5 => {
                 packed(&mut own, "key", &[new_keys, new_values])?;
@@ -144,8 +144,8 @@ pub(in crate::onnx::standard) fn multi_head(call: &StandardCall, settings: &mut 
             }
             _ => {
                 let value_size = share(extent(call, 2, 2)?, heads)?;
-                own.separate(names[1], new_keys, (heads, size));
-                own.separate(names[2], new_values, (heads, value_size));
+                own.separate(names[1], new_keys, heads, size);
+                own.separate(names[2], new_values, heads, value_size);
                 value_size
             }
         }
@@ -160,7 +160,7 @@ pub(in crate::onnx::standard) fn multi_head(call: &StandardCall, settings: &mut 
         }
     }
     let bias = call.has_input(5).then_some("attention_bias");
-    masked(&mut own, (4, "key_padding_mask", 0), bias)?;
+    masked(&mut own, 4, "key_padding_mask", 0, bias)?;
     own.join("result", "output", heads.checked_mul(value_size).ok_or(NotKnown)?);
     Ok(())
 }
@@ -216,7 +216,7 @@ pub(in crate::onnx::standard) fn rotary(call: &StandardCall, settings: &mut Temp
         return Err(NotKnown);
     }
     if rank == 3 {
-        own.separate("input", "tokens", (share(hidden, size)?, size));
+        own.separate("input", "tokens", share(hidden, size)?, size);
     }
     let tokens = if rank == 4 { "input" } else { "tokens" };
     let positions = if call.rank(1)? == 1 {
@@ -231,7 +231,7 @@ pub(in crate::onnx::standard) fn rotary(call: &StandardCall, settings: &mut Temp
         "position_ids"
     };
     own.angles(positions);
-    own.rotate(tokens, if rank == 4 { "output" } else { "rotated" }, (size, rotated, interleaved));
+    own.rotate(tokens, if rank == 4 { "output" } else { "rotated" }, size, rotated, interleaved);
     if rank == 3 {
         own.join("rotated", "output", hidden);
     }

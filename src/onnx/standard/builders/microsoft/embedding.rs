@@ -12,7 +12,7 @@ pub(in crate::onnx::standard) fn embedding(call: &StandardCall, settings: &mut T
     let sum = if call.has_output(2) { "embedding_sum" } else { "sum" };
     let tables = ["word_embedding", "position_embedding", "segment_embedding"];
     let segments = call.has_input(1) && call.has_input(4);
-    write_sum(call, settings, (tables, sum), (segments, call.has_input(8)))?;
+    write_sum(call, settings, tables, sum, segments, call.has_input(8))?;
     let element = call.element(2)?;
     settings.set("T", element.name);
     let normalization =
@@ -40,7 +40,7 @@ pub(in crate::onnx::standard) fn quantized(call: &StandardCall, settings: &mut T
         }
     }
     let tables = ["real_word_embedding", "real_position_embedding", "real_segment_embedding"];
-    write_sum(call, settings, (tables, "sum"), (segments, false))?;
+    write_sum(call, settings, tables, "sum", segments, false)?;
     normalization(call, "sum", ("real_gamma", "real_beta", "layernorm_out"))?.write(call.version, settings)?;
     if call.has_output(1) {
         write_lengths(settings, call.has_input(7), "mask_index_out");
@@ -67,8 +67,10 @@ fn normalization<'n>(call: &StandardCall, x: &'n str, names: (&'n str, &'n str, 
 fn write_sum(
     call: &StandardCall,
     settings: &mut TemplateSettings,
-    (tables, sum): ([&str; 3], &str),
-    (segments, positions): (bool, bool),
+    tables: [&str; 3],
+    sum: &str,
+    segments: bool,
+    positions: bool,
 ) -> Build<()> {
     if call.version < 11 {
         return Err(NotKnown);

@@ -41,14 +41,14 @@ pub(in crate::onnx::standard) fn grouped(call: &StandardCall, settings: &mut Tem
         names = ["flat_queries", "flat_keys", "flat_values"];
         own.split("query", 2, (names, [heads * size, groups * size, groups * size]));
     }
-    own.separate(names[0], "own_queries", (heads, size));
-    own.separate(names[1], "own_keys", (groups, size));
-    own.separate(names[2], "new_values", (groups, size));
+    own.separate(names[0], "own_queries", heads, size);
+    own.separate(names[1], "own_keys", groups, size);
+    own.separate(names[2], "new_values", groups, size);
     write_lengths(&mut own);
     let [queries, keys] = normalized(&mut own)?;
     let [queries, keys] = rotated(&mut own, [queries, keys], size)?;
     write_cache(&mut own, keys);
-    repeat(&mut own, heads / groups, (heads, size));
+    repeat(&mut own, heads / groups, heads, size);
     write_scores(&mut own, queries, size)?;
     own.join("result", "output", heads * size);
     Ok(())
@@ -108,8 +108,8 @@ fn rotated(own: &mut Heads, of: [&'static str; 2], size: i64) -> Build<[&'static
         write_given_positions(own);
     }
     own.angles(if call.has_input(POSITIONS) { "places_of_tokens" } else { "query_places" });
-    own.rotate(of[0], "turned_queries", (size, rotated, interleaved));
-    own.rotate(of[1], "turned_keys_of_tokens", (size, rotated, interleaved));
+    own.rotate(of[0], "turned_queries", size, rotated, interleaved);
+    own.rotate(of[1], "turned_keys_of_tokens", size, rotated, interleaved);
     Ok(["turned_queries", "turned_keys_of_tokens"])
 }
 
@@ -177,7 +177,7 @@ fn write_cache(own: &mut Heads, keys: &str) {
 }
 
 /// Writes a head of keys and values for each head of queries: `all_keys`, `all_values`.
-fn repeat(own: &mut Heads, times: i64, (heads, size): (i64, i64)) {
+fn repeat(own: &mut Heads, times: i64, heads: i64, size: i64) {
     for name in ["keys", "values"] {
         if times == 1 {
             own.line(format!("all_{name} = Identity (stored_{name})"));

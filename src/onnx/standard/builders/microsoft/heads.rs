@@ -37,7 +37,7 @@ impl<'c, 's> Heads<'c, 's> {
     }
 
     /// Writes heads as the second axis: `y`.
-    pub(super) fn separate(&mut self, x: &str, y: &str, (heads, size): (i64, i64)) {
+    pub(super) fn separate(&mut self, x: &str, y: &str, heads: i64, size: i64) {
         self.line(format!("{y}_shape = const int64[4] (0, 0, {heads}, {size})"));
         self.line(format!("{y}_separate = Reshape ({x}, {y}_shape)"));
         self.line(format!("{y} = Transpose <perm: ints = [0, 2, 1, 3]> ({y}_separate)"));
@@ -85,7 +85,7 @@ impl<'c, 's> Heads<'c, 's> {
         let call = self.call;
         self.line("mask_zero = const int32 (0)");
         match call.rank(i)? {
-            1 => self.ends((i, name), batch)?,
+            1 => self.ends(i, name, batch)?,
             2 => {
                 self.line(format!("is_kept = Greater ({name}, mask_zero)"));
                 self.line("is_visible = along Unsqueeze (1, 2) (is_kept)");
@@ -114,7 +114,7 @@ impl<'c, 's> Heads<'c, 's> {
     }
 
     /// Writes which keys are before the end of their sequence, and not before its start if that is given, too.
-    fn ends(&mut self, (i, name): (usize, &str), batch: usize) -> Build<()> {
+    fn ends(&mut self, i: usize, name: &str, batch: usize) -> Build<()> {
         let call = self.call;
         let mut ends = name.to_owned();
         let both = match (extent(call, i, 0), extent(call, batch, 0)) {
@@ -151,7 +151,7 @@ impl<'c, 's> Heads<'c, 's> {
     }
 
     /// Writes the result of heads: `result`. Biases are added to the scores.
-    pub(super) fn attend(&mut self, (queries, keys, values): (&str, &str, &str), scale: f32, biases: &[&str]) {
+    pub(super) fn attend(&mut self, queries: &str, keys: &str, values: &str, scale: f32, biases: &[&str]) {
         self.line(format!("scale = const $T ({scale:e})"));
         self.line(format!("turned_keys = Transpose <perm: ints = [0, 1, 3, 2]> ({keys})"));
         self.line(format!("products = MatMul ({queries}, turned_keys)"));
@@ -170,7 +170,7 @@ impl<'c, 's> Heads<'c, 's> {
     }
 
     /// Writes heads turned by angles that belong to their positions: `y`. The caches have a row for each position.
-    pub(super) fn rotate(&mut self, x: &str, y: &str, (size, rotated, interleaved): (i64, i64, bool)) {
+    pub(super) fn rotate(&mut self, x: &str, y: &str, size: i64, rotated: i64, interleaved: bool) {
         let half = rotated / 2;
         let part = if rotated < size {
             self.part(x, &format!("{y}_turning"), (0, rotated, 3));

@@ -5,7 +5,7 @@ use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// Writes the codes in the bytes of a tensor, as integers along a new last axis: `name_codes`.
-fn write_codes(settings: &mut TemplateSettings, (bytes, name): (&str, &str), bits: i64, low_first: bool) {
+fn write_codes(settings: &mut TemplateSettings, bytes: &str, name: &str, bits: i64, low_first: bool) {
     let count = 8 / bits;
     settings.line(format!("{name}_bytes = Cast <to: int = 6> ({bytes})"));
     settings.line(format!("{name}_levels = const int32 ({})", 1i64 << bits));
@@ -22,14 +22,14 @@ fn write_codes(settings: &mut TemplateSettings, (bytes, name): (&str, &str), bit
 }
 
 /// Writes a tensor in another shape.
-fn write_reshape(settings: &mut TemplateSettings, (x, y): (&str, &str), shape: &[i64]) {
+fn write_reshape(settings: &mut TemplateSettings, x: &str, y: &str, shape: &[i64]) {
     let extents: Vec<String> = shape.iter().map(i64::to_string).collect();
     settings.line(format!("{y}_shape = const int64[{}] ({})", shape.len(), extents.join(", ")));
     settings.line(format!("{y} = Reshape ({x}, {y}_shape)"));
 }
 
 /// Writes the first items along an axis.
-fn write_first(settings: &mut TemplateSettings, (x, y): (&str, &str), axis: i64, count: i64) {
+fn write_first(settings: &mut TemplateSettings, x: &str, y: &str, axis: i64, count: i64) {
     settings.line(format!("{y}_start = const int64[1] (0)"));
     settings.line(format!("{y}_end = const int64[1] ({count})"));
     settings.line(format!("{y}_axis = const int64[1] ({axis})"));
@@ -55,17 +55,17 @@ pub(in crate::onnx::standard) fn mat_mul_bits(call: &StandardCall, settings: &mu
     let (rows, columns, block) = blocks(call)?;
     let own = call.element(0)?;
     let count = (columns + block - 1) / block;
-    write_codes(settings, ("B", "weight"), bits, true);
-    write_reshape(settings, ("weight_codes", "weight"), &[rows, count, block]);
+    write_codes(settings, "B", "weight", bits, true);
+    write_reshape(settings, "weight_codes", "weight", &[rows, count, block]);
     settings.line(format!("real_weight = Cast <to: int = {}> (weight)", own.number));
-    write_zero_points(call, settings, (rows, count, bits))?;
+    write_zero_points(call, settings, rows, count, bits)?;
     settings.line("moved_weight = Sub (real_weight, zeros)".to_owned());
-    write_reshape(settings, ("scales", "block_scales"), &[rows, count, 1]);
+    write_reshape(settings, "scales", "block_scales", &[rows, count, 1]);
     settings.line("scaled_weight = Mul (moved_weight, block_scales)".to_owned());
-    write_reshape(settings, ("scaled_weight", "whole_weight"), &[rows, count * block]);
+    write_reshape(settings, "scaled_weight", "whole_weight", &[rows, count * block]);
     let mut matrix = "whole_weight";
     if count * block > columns {
-        write_first(settings, ("whole_weight", "cut_weight"), 1, columns);
+        write_first(settings, "whole_weight", "cut_weight", 1, columns);
         matrix = "cut_weight";
     }
     settings.line(format!("turned_weight = Transpose <perm: ints = [1, 0]> ({matrix})"));
@@ -81,7 +81,9 @@ pub(in crate::onnx::standard) fn mat_mul_bits(call: &StandardCall, settings: &mu
 fn write_zero_points(
     call: &StandardCall,
     settings: &mut TemplateSettings,
-    (rows, count, bits): (i64, i64, i64),
+    rows: i64,
+    count: i64,
+    bits: i64,
 ) -> Build<()> {
     if !call.has_input(3) {
         settings.line(format!("zeros = const $T ({})", 1i64 << (bits - 1)));
@@ -89,19 +91,19 @@ fn write_zero_points(
     }
     let (own, given) = (call.element(0)?, call.element(3)?);
     if given.name != "uint8" {
-        write_reshape(settings, ("zero_points", "zeros"), &[rows, count, 1]);
+        write_reshape(settings, "zero_points", "zeros", &[rows, count, 1]);
         return Ok(());
     }
     let packed = (count * bits + 7) / 8;
     let whole = packed * 8 / bits;
-    write_codes(settings, ("zero_points", "zero"), bits, true);
-    write_reshape(settings, ("zero_codes", "zero_rows"), &[rows, whole]);
+    write_codes(settings, "zero_points", "zero", bits, true);
+    write_reshape(settings, "zero_codes", "zero_rows", &[rows, whole]);
     let mut zeros = "zero_rows";
     if whole > count {
-        write_first(settings, ("zero_rows", "zero_cut"), 1, count);
+        write_first(settings, "zero_rows", "zero_cut", 1, count);
         zeros = "zero_cut";
     }
-    write_reshape(settings, (zeros, "zero_blocks"), &[rows, count, 1]);
+    write_reshape(settings, zeros, "zero_blocks", &[rows, count, 1]);
     settings.line(format!("zeros = Cast <to: int = {}> (zero_blocks)", own.number));
     Ok(())
 }
@@ -150,23 +152,23 @@ pub(in crate::onnx::standard) fn mat_mul_bnb4(call: &StandardCall, settings: &mu
     let values: Vec<String> = values.iter().map(|value| format!("{value:e}")).collect();
     let items = rows.checked_mul(columns).ok_or(NotKnown)?;
     let (count, turned) = (items / block + i64::from(items % block != 0), call.int("transB", 1)? != 0);
-    write_codes(settings, ("B", "weight"), 4, false);
-    write_reshape(settings, ("weight_codes", "all_codes"), &[-1]);
+    write_codes(settings, "B", "weight", 4, false);
+    write_reshape(settings, "weight_codes", "all_codes", &[-1]);
     settings.line(format!("real_values = const float[16] ({})", values.join(", ")));
     settings.line(format!("values = Cast <to: int = {}> (real_values)", call.element(0)?.number));
-    write_first(settings, ("all_codes", "codes"), 0, items);
+    write_first(settings, "all_codes", "codes", 0, items);
     settings.line("weight = Gather (values, codes)".to_owned());
     let whole = count * block;
     if whole > items {
         settings.line(format!("lack = const int64[2] (0, {})", whole - items));
         settings.line("filled_weight = Pad (weight, lack)".to_owned());
     }
-    write_reshape(settings, (if whole > items { "filled_weight" } else { "weight" }, "block_weight"), &[count, block]);
-    write_reshape(settings, ("absmax", "block_scales"), &[count, 1]);
+    write_reshape(settings, if whole > items { "filled_weight" } else { "weight" }, "block_weight", &[count, block]);
+    write_reshape(settings, "absmax", "block_scales", &[count, 1]);
     settings.line("scaled_weight = Mul (block_weight, block_scales)".to_owned());
-    write_reshape(settings, ("scaled_weight", "flat_weight"), &[-1]);
-    write_first(settings, ("flat_weight", "cut_weight"), 0, items);
-    write_reshape(settings, ("cut_weight", "matrix"), &[rows, columns]);
+    write_reshape(settings, "scaled_weight", "flat_weight", &[-1]);
+    write_first(settings, "flat_weight", "cut_weight", 0, items);
+    write_reshape(settings, "cut_weight", "matrix", &[rows, columns]);
     if turned {
         settings.line("turned_matrix = Transpose <perm: ints = [1, 0]> (matrix)".to_owned());
     }
@@ -201,7 +203,7 @@ pub(in crate::onnx::standard) fn gather_blocks(call: &StandardCall, settings: &m
     settings.line("each_shape = Concat <axis: int = 0> (outer, each_inner)".to_owned());
     let codes = |settings: &mut TemplateSettings, bytes: &str, name: &str| {
         if per_byte > 1 {
-            write_codes(settings, (bytes, name), bits, true);
+            write_codes(settings, bytes, name, bits, true);
         } else {
             settings.line(format!("{name}_codes = Cast <to: int = 6> ({bytes})"));
         }
@@ -215,7 +217,7 @@ pub(in crate::onnx::standard) fn gather_blocks(call: &StandardCall, settings: &m
         settings.line("zero_row_inner = const int64[1] (-1)".to_owned());
         settings.line("zero_row_shape = Concat <axis: int = 0> (outer, zero_row_inner)".to_owned());
         settings.line("zero_rows = Reshape (zero_codes, zero_row_shape)".to_owned());
-        write_first(settings, ("zero_rows", "zero_cut"), -1, count);
+        write_first(settings, "zero_rows", "zero_cut", -1, count);
         settings.line("zero_blocks = Reshape (zero_cut, each_shape)".to_owned());
         settings.line(format!("zeros = Cast <to: int = {}> (zero_blocks)", scales.number));
     } else {

@@ -222,7 +222,7 @@ fn are_standard(call: &StandardCall, codes: &str, numbers: &str) -> bool {
 }
 
 /// The name of a parameter with the axes of what it belongs to, if it has several items.
-fn spread(call: &StandardCall, settings: &mut TemplateSettings, (i, name): (usize, &str)) -> Build<String> {
+fn spread(call: &StandardCall, settings: &mut TemplateSettings, i: usize, name: &str) -> Build<String> {
     let (rank, own) = (call.rank(0)?, call.rank(i)?);
     if own == 0 || own == 1 && extent(call, i, 0) == Ok(1) {
         return Ok(name.to_owned());
@@ -257,7 +257,7 @@ pub(in crate::onnx::standard) fn quantize(call: &StandardCall, settings: &mut Te
     if call.version < 11 {
         return Err(NotKnown);
     }
-    let scale = spread(call, settings, (1, "y_scale"))?;
+    let scale = spread(call, settings, 1, "y_scale")?;
     settings.line(format!("scaled = Div (x, {scale})"));
     settings.line("rounded = Round (scaled)".to_owned());
     let mut moved = if numbers.name == "float" { "rounded" } else { "wide" };
@@ -265,7 +265,7 @@ pub(in crate::onnx::standard) fn quantize(call: &StandardCall, settings: &mut Te
         settings.line("wide = Cast <to: int = 1> (rounded)".to_owned());
     }
     if call.has_input(2) {
-        let zero = spread(call, settings, (2, "y_zero_point"))?;
+        let zero = spread(call, settings, 2, "y_zero_point")?;
         settings.line(format!("zero = Cast <to: int = 1> ({zero})"));
         settings.line(format!("moved = Add ({moved}, zero)"));
         moved = "moved";
@@ -284,11 +284,11 @@ pub(in crate::onnx::standard) fn dequantize(call: &StandardCall, settings: &mut 
         settings.line(format!("y = DequantizeLinear{axis} (x, x_scale{zero})"));
         return Ok(());
     }
-    let scale = spread(call, settings, (1, "x_scale"))?;
+    let scale = spread(call, settings, 1, "x_scale")?;
     settings.line("whole = Cast <to: int = 6> (x)".to_owned());
     let mut moved = "whole";
     if call.has_input(2) {
-        let zero = spread(call, settings, (2, "x_zero_point"))?;
+        let zero = spread(call, settings, 2, "x_zero_point")?;
         settings.line(format!("zero = Cast <to: int = 6> ({zero})"));
         settings.line("moved = Sub (whole, zero)".to_owned());
         moved = "moved";

@@ -4,7 +4,7 @@ use crate::graph::names::NameId;
 
 /// A set of names that can be emptied at no cost: functions are looked at one by one, and most are small.
 #[derive(Debug, Default)]
-pub(super) struct NameMarks {
+pub(in crate::onnx) struct NameMarks {
     /// The last set that each name was in, see [`place`].
     last: Vec<u32>,
     /// The number of the current set.
@@ -13,7 +13,7 @@ pub(super) struct NameMarks {
 
 impl NameMarks {
     /// Starts an empty set.
-    pub(super) fn start(&mut self) {
+    pub(in crate::onnx) fn start(&mut self) {
         match self.set.checked_add(1) {
             Some(next) => self.set = next,
             None => *self = NameMarks { last: Vec::new(), set: 1 },
@@ -21,14 +21,14 @@ impl NameMarks {
     }
 
     /// Adds names.
-    pub(super) fn extend(&mut self, names: &[NameId]) {
+    pub(in crate::onnx) fn extend(&mut self, names: &[NameId]) {
         for name in names {
             self.insert(*name);
         }
     }
 
     /// Adds a name; whether it is new.
-    pub(super) fn insert(&mut self, name: NameId) -> bool {
+    pub(in crate::onnx) fn insert(&mut self, name: NameId) -> bool {
         let at = place(name);
         if self.last.len() <= at {
             self.last.resize(at + 1, 0);
@@ -37,7 +37,7 @@ impl NameMarks {
     }
 
     /// Whether a name is in the set.
-    pub(super) fn contains(&self, name: NameId) -> bool {
+    pub(in crate::onnx) fn contains(&self, name: NameId) -> bool {
         self.last.get(place(name)) == Some(&self.set)
     }
 }

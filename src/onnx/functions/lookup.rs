@@ -1,14 +1,12 @@
 //! The functions of a model: which function a node calls, and whether it is expanded.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::call_graph::{self, CallGraph, Size};
 use super::finding::NodeFinding;
-use super::marks::NameMarks;
-use super::opsets::Imports;
 use crate::diagnostics::Code;
-use crate::graph::names::NameId;
-use crate::onnx::model::{AttributeProto, AttributeValue, FunctionProto, GraphProto, ModelNames, NodeProto, Values};
+use crate::onnx::model::{FunctionProto, ModelNames, NodeProto};
+use crate::onnx::walk::each_node;
 use crate::source::names::Name;
 use crate::{Lower, Options};
 
@@ -162,14 +160,18 @@ impl Functions {
     }
 
     /// The function that a node with these texts would call.
-    pub(super) fn named(&self, names: &ModelNames, domain: &str, name: &str, overload: &str) -> Option<usize> {
+    pub(in crate::onnx) fn named(&self, names: &ModelNames, domain: &str, name: &str, overload: &str) -> Option<usize> {
         let text = |text: &str| if text.is_empty() { Some(None) } else { names.texts.get(text).map(Some) };
         let key = FunctionKey::new(names, text(domain)?, text(name)?, text(overload)?);
         self.by_key.get(&key).copied()
     }
 
     /// How often each function is copied into these nodes, whose calls are expanded.
-    pub(super) fn copies<'n>(&self, names: &ModelNames, roots: impl Iterator<Item = &'n [NodeProto]>) -> Vec<u64> {
+    pub(in crate::onnx) fn copies<'n>(
+        &self,
+        names: &ModelNames,
+        roots: impl Iterator<Item = &'n [NodeProto]>,
+    ) -> Vec<u64> {
         let mut copies = vec![0u64; self.keys.len()];
         for nodes in roots {
             each_node(nodes, &mut |node| {
@@ -242,138 +244,4 @@ pub(in crate::onnx) fn is_lowered(names: &ModelNames, key: FunctionKey, options:
 /// Whether the options keep an operation.
 pub(in crate::onnx) fn is_kept(names: &ModelNames, key: FunctionKey, options: &Options) -> bool {
     options.keep.iter().any(|name| key.is(names, name))
-}
-
-/// What the copies of a function share.
-#[derive(Debug, Default)]
-pub(super) struct Callee {
-    pub(super) imports: Imports,
-    /// The names of its inputs and outputs; empty if there are no types.
-    boundary: FxHashSet<NameId>,
-    /// For each output, whether it is an input, or an output before it.
-    pub(super) passed: Vec<bool>,
-    /// The results of its nodes that are not outputs.
-    pub(super) locals: Vec<NameId>,
-    /// The first default of each attribute, as its index.
-    defaults: FxHashMap<Name, usize>,
-    /// Whether it notes types of its values, or graphs in it do.
-    pub(super) has_types: bool,
-    /// The note of the type of each input, as its index; empty if there are no types.
-    pub(super) noted: Vec<Option<usize>>,
-    /// How often it is copied.
-    pub(super) copies: u64,
-    /// A value that is defined twice, and the location of the second definition.
-    pub(super) reassigned: Option<(NameId, u32)>,
-}
-
-impl Callee {
-    pub(super) fn new(names: &ModelNames, function: &FunctionProto, copies: u64, marks: &mut NameMarks) -> Self {
-        let mut callee = Callee { imports: Imports::new(names, &function.opsets), copies, ..Callee::default() };
-        callee.has_types = has_types(function);
-        if callee.has_types {
-            let notes: FxHashMap<_, _> =
-                function.value_info.iter().enumerate().map(|(i, note)| (note.name, i)).collect();
-            callee.noted = function.inputs.iter().map(|input| notes.get(&Some(*input)).copied()).collect();
-        }
-        let inputs = function.inputs.iter().map(|input| (*input, function.at));
-        let results = function.nodes.iter().flat_map(|node| node.outputs.iter().map(|result| (*result, node.at)));
-        let mut defined = inputs.chain(results).filter(|(name, _)| *name != NameId::ROOT);
-        marks.start();
-        callee.reassigned = defined.find(|(name, _)| !marks.insert(*name));
-        marks.start();
-        marks.extend(&function.inputs);
-        callee.passed = function.outputs.iter().map(|output| !marks.insert(*output)).collect();
-        let results = function.nodes.iter().flat_map(|node| &node.outputs).copied();
-        callee.locals = results.filter(|result| *result != NameId::ROOT && !marks.contains(*result)).collect();
-        if callee.has_types {
-            callee.boundary = function.inputs.iter().chain(&function.outputs).copied().collect();
-        }
-        for (i, default) in function.defaults.iter().enumerate() {
-            default.name.map(|name| *callee.defaults.entry(name).or_insert(i));
-        }
-        callee
-    }
-
-    /// Whether a name is an input or an output of a function that notes types.
-    pub(super) fn is_boundary(&self, name: NameId) -> bool {
-        self.boundary.contains(&name)
-    }
-
-    /// The default of an attribute of the function.
-    pub(super) fn default_of<'f>(&self, function: &'f FunctionProto, name: Name) -> Option<&'f AttributeProto> {
-        function.defaults.get(*self.defaults.get(&name)?)
-    }
-}
-
-/// Whether a function notes types of its values, or graphs in it do.
-fn has_types(function: &FunctionProto) -> bool {
-    let mut found = !function.value_info.is_empty();
-    let mut visit = |graph: &GraphProto| {
-        let mut values = graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info);
-        found |= values.any(|value| value.ty.is_some());
-    };
-    let mut each_graph_of = |nodes: &[NodeProto]| {
-        each_node(nodes, &mut |node| node.attributes.iter().for_each(|found| each_graph(&found.value, &mut visit)));
-    };
-    each_graph_of(&function.nodes);
-    for default in &function.defaults {
-        each_graph(&default.value, &mut |graph| each_graph_of(&graph.nodes));
-    }
-    found || function.defaults.iter().any(|default| default.value.has_graphs())
-}
-
-/// Visits nodes, including those of graphs in their attributes.
-pub(in crate::onnx) fn each_node(nodes: &[NodeProto], visit: &mut dyn FnMut(&NodeProto)) {
-    for node in nodes {
-        visit(node);
-        for attribute in &node.attributes {
-            each_graph(&attribute.value, &mut |graph| each_node(&graph.nodes, visit));
-        }
-    }
-}
-
-/// [`each_node`] for nodes that are changed.
-pub(in crate::onnx) fn each_node_mut(nodes: &mut [NodeProto], visit: &mut dyn FnMut(&mut NodeProto)) {
-    for node in nodes {
-        visit(node);
-        node.attributes.iter_mut().for_each(|attribute| each_node_of_value(&mut attribute.value, visit));
-    }
-}
-
-/// [`each_node_mut`] for the nodes of the graphs in the value of an attribute.
-pub(super) fn each_node_of_value(value: &mut AttributeValue, visit: &mut dyn FnMut(&mut NodeProto)) {
-    each_graph_mut(value, &mut |graph| each_node_mut(&mut graph.nodes, visit));
-}
-
-/// Visits the graphs in the value of an attribute.
-pub(in crate::onnx) fn each_graph(value: &AttributeValue, visit: &mut dyn FnMut(&GraphProto)) {
-    match value {
-        AttributeValue::Graph(graph) => visit(graph),
-        AttributeValue::Graphs(graphs) => graphs.iter().for_each(visit),
-        _ => {}
-    }
-}
-
-/// [`each_graph`] for graphs that are changed.
-pub(in crate::onnx) fn each_graph_mut(value: &mut AttributeValue, visit: &mut dyn FnMut(&mut GraphProto)) {
-    match value {
-        AttributeValue::Graph(graph) => visit(graph),
-        AttributeValue::Graphs(graphs) => graphs.iter_mut().for_each(visit),
-        _ => {}
-    }
-}
-
-/// The names that a graph defines, each once.
-pub(in crate::onnx) fn own_names(graph: &GraphProto) -> Values {
-    let inputs = graph.inputs.iter().filter_map(|input| input.name);
-    let initializers = graph.initializers.iter().filter_map(|tensor| tensor.name);
-    let results = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied());
-    let own = inputs.chain(initializers).chain(results);
-    let mut own: Values = own.filter(|name| *name != NameId::ROOT).collect();
-    // Most branches define one.
-    if own.len() > 1 {
-        let mut seen = FxHashSet::default();
-        own.retain(|name| seen.insert(*name));
-    }
-    own
 }

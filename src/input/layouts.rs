@@ -1,19 +1,17 @@
 //! `--layout`: assigns layouts to tensors of a graph.
 
+use super::{Findings, Refusal};
 use crate::Graph;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{Location, Sources, Span};
 use crate::tensor::Layout;
-
-use super::outcome::Failure;
-use crate::input::Findings;
 
 /// Assigns the requested layouts to tensors, those with names first.
 ///
 /// # Errors
 ///
 /// The layouts that cannot be assigned.
-pub(super) fn assign(graph: &mut Graph, wanted: &[String]) -> Result<(), Failure> {
+pub(crate) fn assign(graph: &mut Graph, wanted: &[String]) -> Result<(), Refusal> {
     let mut sources = Sources::new();
     let mut found = Diagnostics::default();
     // A layout begins with a brace; the text before it is the name of a tensor.
@@ -39,5 +37,5 @@ pub(super) fn assign(graph: &mut Graph, wanted: &[String]) -> Result<(), Failure
             found.report(Diagnostic::new(Code::ShapeTensor, *at, error.to_string()));
         }
     }
-    if found.has_errors() { Err(Failure::Refused(Box::new(Findings::new(sources, found)))) } else { Ok(()) }
+    if found.has_errors() { Err(Refusal::Found(Box::new(Findings::new(sources, found)))) } else { Ok(()) }
 }

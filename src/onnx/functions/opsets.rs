@@ -33,7 +33,7 @@ pub(in crate::onnx) struct Mismatch {
 
 impl Mismatch {
     /// Whether an operator is unchanged between the two versions.
-    pub(super) fn leaves(self, names: &ModelNames, operator: Option<Name>) -> bool {
+    pub(in crate::onnx) fn leaves(self, names: &ModelNames, operator: Option<Name>) -> bool {
         let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
         let since = |version| Schemas::new().since(text(self.domain), text(operator), version);
         let wanted = since(self.wanted);
@@ -41,7 +41,7 @@ impl Mismatch {
     }
 
     /// The message.
-    pub(super) fn message(self, names: &ModelNames, operator: Option<Name>, function: Option<Name>) -> String {
+    pub(in crate::onnx) fn message(self, names: &ModelNames, operator: Option<Name>, function: Option<Name>) -> String {
         let text = |name: Option<Name>, otherwise| name.map_or(otherwise, |name| names.texts.text(name));
         let Mismatch { domain, wanted, version } = self;
         format!(

@@ -1,8 +1,8 @@
 //! Recurrent layers: the activations that they name, for evaluation and for expansion.
 
+use super::kernels::elementwise::softplus;
 use crate::dictionary::sigmoid;
 use crate::library::recurrent::RecurrentKind;
-use crate::onnx::run::kernels::elementwise::softplus;
 
 /// The activations of a direction, unless the node states others.
 pub(in crate::onnx) fn defaults(kind: RecurrentKind) -> &'static [&'static str] {

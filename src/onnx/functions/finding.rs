@@ -7,12 +7,12 @@ use crate::source::{FileId, Location, Span};
 /// A finding about a node.
 #[derive(Clone, Debug)]
 pub(in crate::onnx) struct NodeFinding {
-    pub(super) code: Code,
-    pub(super) at: u32,
-    pub(super) message: String,
-    pub(super) help: Option<String>,
+    pub(in crate::onnx) code: Code,
+    pub(in crate::onnx) at: u32,
+    pub(in crate::onnx) message: String,
+    pub(in crate::onnx) help: Option<String>,
     /// The calls around it, the innermost first: function, and location of the call.
-    pub(super) calls: Vec<(String, u32)>,
+    pub(in crate::onnx) calls: Vec<(String, u32)>,
 }
 
 impl NodeFinding {

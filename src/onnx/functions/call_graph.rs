@@ -1,14 +1,15 @@
 //! The call graph of functions: cycles, and the size of expanded calls.
 
 use super::finding::NodeFinding;
-use super::functions::{Functions, each_graph, each_node};
+use super::lookup::Functions;
 use super::marks::NameMarks;
 use crate::diagnostics::Code;
 use crate::graph::names::{NameId, TensorNames};
 use crate::onnx::model::{ExpandedCall, FunctionProto, ModelNames, NodeProto};
+use crate::onnx::walk::{each_graph, each_node};
 
 /// The bytes of a name, with its length, which counts twice since vectors grow by doubling.
-pub(super) const NAME: u64 = (TensorNames::BYTES + 2 * size_of::<u32>()) as u64;
+pub(in crate::onnx) const NAME: u64 = (TensorNames::BYTES + 2 * size_of::<u32>()) as u64;
 
 /// The number of nodes and calls after an expansion, and the bytes of the nodes, with saturating arithmetic.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,8 +36,8 @@ impl Size {
 
 /// Calls of a function in another one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CalledFunction {
-    pub(super) function: usize,
+pub(in crate::onnx) struct CalledFunction {
+    pub(in crate::onnx) function: usize,
     /// The number of calls among the nodes.
     nodes: u64,
     /// The number of calls in graphs of the defaults of attributes.
@@ -45,15 +46,15 @@ pub(super) struct CalledFunction {
 
 impl CalledFunction {
     /// The number of calls.
-    pub(super) fn count(self) -> u64 {
+    pub(in crate::onnx) fn count(self) -> u64 {
         self.nodes.saturating_add(self.defaults)
     }
 }
 
 /// The calls in a function.
 #[derive(Debug, Default)]
-pub(super) struct FunctionCalls {
-    pub(super) called: Vec<CalledFunction>,
+pub(in crate::onnx) struct FunctionCalls {
+    pub(in crate::onnx) called: Vec<CalledFunction>,
     /// The size of what is not expanded.
     own: Size,
 }
@@ -88,13 +89,13 @@ impl FunctionCalls {
 
 /// The calls between functions.
 #[derive(Debug, Default)]
-pub(super) struct CallGraph {
+pub(in crate::onnx) struct CallGraph {
     /// The calls in each function.
-    pub(super) calls: Vec<FunctionCalls>,
+    pub(in crate::onnx) calls: Vec<FunctionCalls>,
     /// The size of an expanded call of each function.
-    pub(super) sizes: Vec<Size>,
+    pub(in crate::onnx) sizes: Vec<Size>,
     /// The functions in topological order: each after the functions that it calls.
-    pub(super) order: Vec<usize>,
+    pub(in crate::onnx) order: Vec<usize>,
 }
 
 /// The size of expanded nodes, computed from the size of an expanded call of each function.
@@ -116,7 +117,7 @@ impl CallGraph {
     /// # Errors
     ///
     /// Functions call each other in a cycle.
-    pub(super) fn new(
+    pub(in crate::onnx) fn new(
         names: &ModelNames,
         functions: &[FunctionProto],
         table: &Functions,

@@ -1,0 +1,62 @@
+//! Walks over nodes, and over the graphs in their attributes.
+
+use rustc_hash::FxHashSet;
+
+use super::model::{AttributeValue, GraphProto, NodeProto, Values};
+use crate::graph::names::NameId;
+
+/// Visits nodes, including those of graphs in their attributes.
+pub(in crate::onnx) fn each_node(nodes: &[NodeProto], visit: &mut dyn FnMut(&NodeProto)) {
+    for node in nodes {
+        visit(node);
+        for attribute in &node.attributes {
+            each_graph(&attribute.value, &mut |graph| each_node(&graph.nodes, visit));
+        }
+    }
+}
+
+/// [`each_node`] for nodes that are changed.
+pub(in crate::onnx) fn each_node_mut(nodes: &mut [NodeProto], visit: &mut dyn FnMut(&mut NodeProto)) {
+    for node in nodes {
+        visit(node);
+        node.attributes.iter_mut().for_each(|attribute| each_node_of_value(&mut attribute.value, visit));
+    }
+}
+
+/// [`each_node_mut`] for the nodes of the graphs in the value of an attribute.
+pub(in crate::onnx) fn each_node_of_value(value: &mut AttributeValue, visit: &mut dyn FnMut(&mut NodeProto)) {
+    each_graph_mut(value, &mut |graph| each_node_mut(&mut graph.nodes, visit));
+}
+
+/// Visits the graphs in the value of an attribute.
+pub(in crate::onnx) fn each_graph(value: &AttributeValue, visit: &mut dyn FnMut(&GraphProto)) {
+    match value {
+        AttributeValue::Graph(graph) => visit(graph),
+        AttributeValue::Graphs(graphs) => graphs.iter().for_each(visit),
+        _ => {}
+    }
+}
+
+/// [`each_graph`] for graphs that are changed.
+pub(in crate::onnx) fn each_graph_mut(value: &mut AttributeValue, visit: &mut dyn FnMut(&mut GraphProto)) {
+    match value {
+        AttributeValue::Graph(graph) => visit(graph),
+        AttributeValue::Graphs(graphs) => graphs.iter_mut().for_each(visit),
+        _ => {}
+    }
+}
+
+/// The names that a graph defines, each once.
+pub(in crate::onnx) fn own_names(graph: &GraphProto) -> Values {
+    let inputs = graph.inputs.iter().filter_map(|input| input.name);
+    let initializers = graph.initializers.iter().filter_map(|tensor| tensor.name);
+    let results = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied());
+    let own = inputs.chain(initializers).chain(results);
+    let mut own: Values = own.filter(|name| *name != NameId::ROOT).collect();
+    // Most branches define one.
+    if own.len() > 1 {
+        let mut seen = FxHashSet::default();
+        own.retain(|name| seen.insert(*name));
+    }
+    own
+}
