@@ -138,8 +138,9 @@ pub(in crate::onnx) fn dequantize(call: &NodeCall) -> KernelResult {
 /// `DynamicQuantizeLinear`: the scale covers the range of the items and zero.
 pub(in crate::onnx) fn dynamic_quantize(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
-    let greatest = Some((MAX.of_floats)(&x.items)).filter(|x| !(*x < 0.0)).unwrap_or(0.0) as f32;
-    let least = Some((MIN.of_floats)(&x.items)).filter(|x| !(*x > 0.0)).unwrap_or(0.0) as f32;
+    let (greatest, least) = ((MAX.of_floats)(&x.items), (MIN.of_floats)(&x.items));
+    let greatest = if greatest < 0.0 { 0.0 } else { greatest as f32 };
+    let least = if least > 0.0 { 0.0 } else { least as f32 };
     let range = if greatest == least { 1.0 } else { greatest - least };
     let scale = range / 255.0;
     let zero = (-least / scale).clamp(0.0, 255.0).round_ties_even();
