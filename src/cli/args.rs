@@ -87,12 +87,12 @@ impl Cli {
     /// The limits, those after the subcommand included.
     pub(crate) fn limits(&self) -> RunLimits {
         let later = match &self.command {
-            Some(Command::Check(Arguments(check))) => &check.language.limits,
-            Some(Command::Diff(Arguments(diff))) => &diff.language.limits,
-            Some(Command::Run(Arguments(run))) => &run.language.limits,
-            Some(Command::Expr(Arguments(expr))) => &expr.language.limits,
-            Some(Command::Layout(Arguments(layout))) => &layout.limits,
-            Some(Command::Fmt(Arguments(fmt))) => &fmt.limits,
+            Some(Command::Check(Tabled(check))) => &check.language.limits,
+            Some(Command::Diff(Tabled(diff))) => &diff.language.limits,
+            Some(Command::Run(Tabled(run))) => &run.language.limits,
+            Some(Command::Expr(Tabled(expr))) => &expr.language.limits,
+            Some(Command::Layout(Tabled(layout))) => &layout.limits,
+            Some(Command::Fmt(Tabled(fmt))) => &fmt.limits,
             _ => return self.language.limits.clone(),
         };
         self.language.limits.clone().merge(later.clone())
@@ -106,9 +106,9 @@ impl Cli {
             Some(Command::Diff(_)) => Commands::DIFF,
             Some(Command::Run(_)) => Commands::RUN,
             Some(Command::Fmt(_)) => Commands::FMT,
-            Some(Command::Expr(Arguments(expr))) if expr.fuse => Commands::FUSE,
+            Some(Command::Expr(Tabled(expr))) if expr.fuse => Commands::FUSE,
             Some(Command::Expr(_)) => Commands::EXPR,
-            Some(Command::Layout(Arguments(layout))) if layout.is_text() => Commands::LISTING,
+            Some(Command::Layout(Tabled(layout))) if layout.is_text() => Commands::LISTING,
             Some(Command::Layout(_)) => Commands::LAYOUT,
             #[cfg(feature = "lsp")]
             Some(Command::Lsp(_)) => Commands::LSP,
@@ -125,35 +125,35 @@ impl Cli {
 #[command(defer = true)]
 pub(crate) enum Command {
     /// Check inputs completely, expansion included, without writing a result; the findings are on standard output.
-    Check(Arguments<Check>),
+    Check(Tabled<Check>),
     /// Format documents: files in place, `-` from standard input to standard output.
-    Fmt(Arguments<Fmt>),
+    Fmt(Tabled<Fmt>),
     /// Compare two inputs: the operations, attributes, shapes, types and data that differ; exit status 1 if any do.
     ///
     /// Names of inner tensors do not count. Inputs in notations with other operations are compared as graphs of NNEF.
-    Diff(Arguments<Diff>),
+    Diff(Tabled<Diff>),
     /// Evaluate a document, a model of ONNX, a file of PNNX or a network with loops on given inputs.
-    Run(Arguments<Run>),
+    Run(Tabled<Run>),
     /// Show where the elements of an array are in memory: shapes and layouts of XLA.
     #[command(after_long_help = layout::EXAMPLES, override_usage = layout::USAGE)]
-    Layout(Arguments<Layout>),
+    Layout(Tabled<Layout>),
     /// Read an expression of PNNX: check, fold, evaluate or expand it; or fuse a graph into expressions.
     #[command(after_long_help = expr::EXAMPLES, override_usage = expr::USAGE)]
-    Expr(Arguments<Expr>),
+    Expr(Tabled<Expr>),
     /// Serve an editor on standard input and output, by the Language Server Protocol: documents and texts of ONNX.
     ///
     /// Without --limits, texts have the limits of --limits untrusted.
     #[cfg(feature = "lsp")]
-    Lsp(Arguments<Lsp>),
+    Lsp(Tabled<Lsp>),
     /// Explain a diagnostic code or a rule of --simplify or --merge, or list the codes of a rule.
-    Explain(Arguments<Explain>),
+    Explain(Tabled<Explain>),
     /// Write a completion script for a shell.
-    Completions(Arguments<Completions>),
+    Completions(Tabled<Completions>),
     /// Write a manual page: of the command, or of a subcommand.
-    Man(Arguments<Man>),
+    Man(Tabled<Man>),
     /// List the completions of the last of some words; the completion scripts call it.
     #[command(hide = true, disable_help_flag = true)]
-    Complete(Arguments<Complete>),
+    Complete(Tabled<Complete>),
 }
 
 /// Where the result goes, and as what.
@@ -299,7 +299,7 @@ mod tests {
         ] {
             let cli = parse(args).unwrap();
             assert_eq!(cli.reporting.message_format, MessageFormat::Json);
-            let Some(Command::Check(Arguments(Check { inputs, language, .. }))) = cli.command else { panic!("{args}") };
+            let Some(Command::Check(Tabled(Check { inputs, language, .. }))) = cli.command else { panic!("{args}") };
             assert!(cli.language.merge(language).strict);
             assert_eq!(inputs, [PathBuf::from("-")]);
         }

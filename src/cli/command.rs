@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::live::LiveRun;
 
-use super::args::{self, Arguments, Check, Cli, Command, Fmt, Man, MessageFormat};
+use super::args::{self, Check, Cli, Command, Fmt, Man, MessageFormat, Tabled};
 use super::options::Commands;
 use super::outcome::{Failure, RunResult, Status};
 use super::progress::Watch;
@@ -78,39 +78,39 @@ fn run(mut cli: Cli, reporter: &mut Reporter) -> RunResult {
         };
     };
     match command {
-        Command::Check(Arguments(Check { inputs, fix, language })) => match inputs_or_stdin(inputs) {
+        Command::Check(Tabled(Check { inputs, fix, language })) => match inputs_or_stdin(inputs) {
             Some(inputs) => check::run(&inputs, fix, &cli.language.merge(language), reporter),
             None => show_help(Some("check"), reporter),
         },
-        Command::Fmt(Arguments(Fmt { inputs, check, from, limits })) => match inputs_or_stdin(inputs) {
+        Command::Fmt(Tabled(Fmt { inputs, check, from, limits })) => match inputs_or_stdin(inputs) {
             Some(inputs) => {
                 let later = args::Language { from, limits, ..args::Language::default() };
                 fmt::run(&inputs, check, &cli.language.merge(later), reporter)
             }
             None => show_help(Some("fmt"), reporter),
         },
-        Command::Diff(Arguments(arguments)) => {
+        Command::Diff(Tabled(arguments)) => {
             let language = cli.language.merge(arguments.language.clone());
             match (&arguments.a, &arguments.b) {
                 (Some(a), Some(b)) => diff::run([a, b], &arguments, &language, reporter),
                 _ => show_help(Some("diff"), reporter),
             }
         }
-        Command::Run(Arguments(arguments)) => {
+        Command::Run(Tabled(arguments)) => {
             let language = cli.language.merge(arguments.language.clone());
             match arguments.input.clone().or_else(stdin) {
                 Some(input) => run::run(&input, &arguments, &language, reporter),
                 None => show_help(Some("run"), reporter),
             }
         }
-        Command::Layout(Arguments(arguments)) => match (&arguments.shape, &arguments.text) {
+        Command::Layout(Tabled(arguments)) => match (&arguments.shape, &arguments.text) {
             (None, None) if std::io::stdin().is_terminal() => show_help(Some("layout"), reporter),
             _ => {
                 let later = args::Language { limits: arguments.limits.clone(), ..args::Language::default() };
                 layout::run(&arguments, cli.language.merge(later), reporter)
             }
         },
-        Command::Expr(Arguments(arguments)) => match (&arguments.text, &arguments.literal) {
+        Command::Expr(Tabled(arguments)) => match (&arguments.text, &arguments.literal) {
             (None, None) => show_help(Some("expr"), reporter),
             _ => {
                 let language = cli.language.merge(arguments.language.clone());
@@ -119,19 +119,17 @@ fn run(mut cli: Cli, reporter: &mut Reporter) -> RunResult {
         },
         #[cfg(feature = "lsp")]
         // There is no other channel.
-        Command::Lsp(Arguments(args::Lsp { stdio: _, strict, fragments, limits })) => {
+        Command::Lsp(Tabled(args::Lsp { stdio: _, strict, fragments, limits })) => {
             let later = args::Language { strict, fragments, limits, ..args::Language::default() };
             super::lsp::run(&cli.language.merge(later))
         }
-        Command::Explain(Arguments(explained)) => {
-            cli.language.usable(None).and_then(|()| explain::run(&explained.code))
-        }
-        Command::Completions(Arguments(of)) => cli.language.usable(None).and_then(|()| completions::run(of.shell)),
-        Command::Man(Arguments(Man { subcommand, folder })) => {
+        Command::Explain(Tabled(explained)) => cli.language.usable(None).and_then(|()| explain::run(&explained.code)),
+        Command::Completions(Tabled(of)) => cli.language.usable(None).and_then(|()| completions::run(of.shell)),
+        Command::Man(Tabled(Man { subcommand, folder })) => {
             cli.language.usable(None)?;
             man::run(subcommand.as_deref(), folder.as_deref())
         }
-        Command::Complete(Arguments(asked)) => complete::run(&asked.words),
+        Command::Complete(Tabled(asked)) => complete::run(&asked.words),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::live::LiveRun;
 use crate::tensor::Tensor;
 use crate::{Lower, write};
 
-use super::args::{Arguments, Command, Language, Output, Verification};
+use super::args::{Command, Language, Output, Tabled, Verification};
 use super::flatten::{Flattening, flatten};
 use super::inputs::{self, NotationInput};
 use super::options::Commands;
@@ -119,13 +119,13 @@ impl Keywords {
         let words = std::iter::once("nnef-flatten".into()).chain(words.iter().cloned());
         let cli = usage::parse_from(words).map_err(|error| usage::message(&error))?;
         let compared = match &cli.command {
-            Some(Command::Diff(Arguments(diff))) => diff.details(),
+            Some(Command::Diff(Tabled(diff))) => diff.details(),
             _ => DiffDetails::default(),
         };
         let language = match cli.command {
-            Some(Command::Check(Arguments(check))) => cli.language.merge(check.language),
-            Some(Command::Diff(Arguments(diff))) => cli.language.merge(diff.language),
-            Some(Command::Run(Arguments(run))) => cli.language.merge(run.language),
+            Some(Command::Check(Tabled(check))) => cli.language.merge(check.language),
+            Some(Command::Diff(Tabled(diff))) => cli.language.merge(diff.language),
+            Some(Command::Run(Tabled(run))) => cli.language.merge(run.language),
             _ => cli.language,
         };
         let (output, verification) = (Arc::new(cli.output), Arc::new(cli.verification));

@@ -176,7 +176,9 @@ fn write_as(
         (RunTo::Npy, [(_, tensor)]) => Some(array(tensor)),
         (RunTo::Npy, arrays) => {
             let count = arrays.len();
-            return Err(Failure::Message(format!("an .npy file has one array, and the outputs {count}")));
+            return Err(Failure::Message(format!(
+                "an .npy file has one array, and there are {count}: use .npz or JSON"
+            )));
         }
     };
     let mut content = |out: &mut dyn ByteSink| match &bytes {

@@ -25,7 +25,7 @@ pub(crate) use nodes::{Args, Arguments};
 pub(crate) use numbers::{MANY, Numbers};
 #[cfg(test)]
 pub(crate) use stored::write_number;
-pub(crate) use stored::{Bytes, Stored};
+pub(crate) use stored::{Bytes, TreePart};
 
 position_id! {
     /// An expression, by the position of its node.

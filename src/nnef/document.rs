@@ -2,7 +2,7 @@
 
 #[cfg(feature = "input")]
 use super::ast::Fragment;
-use super::ast::{Bytes, Module, Stored};
+use super::ast::{Bytes, Module, TreePart};
 use super::dialect;
 use super::grammar::{self, ModuleKind};
 use super::registries;

@@ -223,7 +223,7 @@ fn operations_of_nnef() {
     });
 }
 
-/// The operators that have a kernel, and take and give tensors: sequences are made by other nodes.
+/// The operators that have a kernel, and take and give tensors: sequences are made by other nodes, and maps have no literals.
 fn evaluated() -> Vec<String> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/onnx/operators/table.rs");
     let text = std::fs::read_to_string(path).expect("the table of operators");
@@ -233,7 +233,8 @@ fn evaluated() -> Vec<String> {
         let (name, rest) = row.split_once('"')?;
         let rest = rest.split("\n    onnx(").next()?.split("\n    learning_row(").next()?;
         let has = [".runs(", ".means"].iter().any(|column| rest.contains(column));
-        (has && !rest.contains("k::sequence::")).then(|| name.to_owned())
+        let of_tensors = ["k::sequence::", "k::ml::maps::"].iter().all(|made| !rest.contains(made));
+        (has && of_tensors).then(|| name.to_owned())
     };
     rows.filter_map(row).collect()
 }

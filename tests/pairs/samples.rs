@@ -46,7 +46,7 @@ impl Samples {
             assert_eq!(made.status, 0, "{line}: {}", made.told);
         };
         samples.repeated();
-        for name in ["plain", "loop", "seed", "repeated", "known"] {
+        for name in ["plain", "loop", "seed", "repeated", "known", "merged"] {
             make(&format!("-q --lower none @{name}.onnxtxt -o @{name}.onnx"));
         }
         for name in ["weights.pnnx.param", "weights.pnnx.bin"] {

@@ -131,6 +131,8 @@ const REPEATED: &[(&str, &str)] = &[
 ];
 /// Models with a large constant that is computed.
 const KNOWN: &[(&str, &str)] = &[("onnx", "@known.onnx"), ("onnxtxt", "@known.onnxtxt")];
+/// Models with a sum behind a product.
+const MERGED: &[(&str, &str)] = &[("onnx", "@merged.onnx"), ("onnxtxt", "@merged.onnxtxt")];
 /// Layers that all become operations of NNEF.
 const LOWERED: &[(&str, &str)] =
     &[("ncnn", "@plain.ncnn.param --lower all"), ("run-ncnn", "@plain.ncnn.param --inputs @plain.inputs.json")];
@@ -162,7 +164,7 @@ pub const TRIALS: &[Trial] = &[
     trial(FLATTEN, "--share", "").with("-q").on(LOWERED),
     trial(FLATTEN, "--simplify", ""),
     trial(FLATTEN, "--simplify-except", "share").with("--simplify"),
-    trial(FLATTEN, "--merge", ""),
+    trial(FLATTEN, "--merge", "").on(MERGED),
     trial(FLATTEN, "--keep-tensors", "a").with("--simplify"),
     trial(FLATTEN, "--fold-growth", "1MB").with("--fold").on(KNOWN),
     trial(FLATTEN, "--drop-bitcasts", "").with("-q").only(&["nnef", "loops", "onnx", "onnxtxt"]),

@@ -443,6 +443,7 @@ const ROOMS: &[(&str, Rooms)] = &[
                 &[
                     "assignment",
                     "auto_pad",
+                    "constant",
                     "contents",
                     "elements",
                     "external",

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Arguments, Cli, Command};
+use super::{Cli, Command, Tabled};
 use crate::cli::io::is_stream;
 use crate::cli::outcome::Failure;
 
@@ -19,28 +19,28 @@ impl Cli {
                 files.push(or_stream(self.input.as_deref()));
                 files.extend(self.verification.inputs.as_deref());
             }
-            Some(Command::Check(Arguments(check))) => {
+            Some(Command::Check(Tabled(check))) => {
                 files.push(or_stream(check.inputs.first().map(PathBuf::as_path)));
                 files.extend(check.inputs.iter().skip(1).chain(&check.language.fragments).map(PathBuf::as_path));
             }
-            Some(Command::Diff(Arguments(diff))) => {
+            Some(Command::Diff(Tabled(diff))) => {
                 files.extend(diff.a.as_deref().into_iter().chain(diff.b.as_deref()));
                 files.extend(diff.language.fragments.iter().map(PathBuf::as_path));
             }
-            Some(Command::Fmt(Arguments(fmt))) => files.extend(fmt.inputs.iter().map(PathBuf::as_path)),
-            Some(Command::Run(Arguments(run))) => {
+            Some(Command::Fmt(Tabled(fmt))) => files.extend(fmt.inputs.iter().map(PathBuf::as_path)),
+            Some(Command::Run(Tabled(run))) => {
                 files.push(or_stream(run.input.as_deref()));
                 files.extend(run.inputs.as_deref());
                 files.extend(run.language.fragments.iter().map(PathBuf::as_path));
             }
-            Some(Command::Expr(Arguments(expr))) => {
+            Some(Command::Expr(Tabled(expr))) => {
                 let literal = expr.literal.as_deref().filter(|_| expr.fuse);
                 files.extend(expr.text.as_deref().or(literal).map(Path::new));
                 files.extend(expr.inputs.as_deref());
                 files.extend(expr.language.fragments.iter().map(PathBuf::as_path));
             }
             #[cfg(feature = "lsp")]
-            Some(Command::Lsp(Arguments(lsp))) => {
+            Some(Command::Lsp(Tabled(lsp))) => {
                 files.push(or_stream(None));
                 files.extend(lsp.fragments.iter().map(PathBuf::as_path));
             }

@@ -13,9 +13,9 @@ use crate::input::differ::DiffDetails;
 
 /// The arguments of a subcommand, with what the table of options says about them.
 #[derive(Debug)]
-pub(crate) struct Arguments<T>(pub(crate) T);
+pub(crate) struct Tabled<T>(pub(crate) T);
 
-impl<T: Args> Args for Arguments<T> {
+impl<T: Args> Args for Tabled<T> {
     fn augment_args(command: Command) -> Command {
         // The comment on the structure is not the description of the subcommand.
         let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
@@ -35,9 +35,9 @@ impl<T: Args> Args for Arguments<T> {
     }
 }
 
-impl<T: FromArgMatches> FromArgMatches for Arguments<T> {
+impl<T: FromArgMatches> FromArgMatches for Tabled<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        T::from_arg_matches(matches).map(Arguments)
+        T::from_arg_matches(matches).map(Tabled)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

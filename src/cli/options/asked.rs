@@ -1,6 +1,6 @@
 //! What was asked for, and the refusals of options that have no effect on it.
 
-use super::help;
+use super::forms;
 use super::listed::listed;
 use super::lookup::{row, written};
 use super::row::{OptionRow, Use};
@@ -143,7 +143,7 @@ impl Asked {
 
     /// Why an output cannot be made of an input.
     fn unwritten(&self, command: Commands, from: Option<&Notation>) -> String {
-        let known = help::forms(command).into_iter().filter(|known| written(known, command, from));
+        let known = forms::forms(command).into_iter().filter(|known| written(known, command, from));
         let known = listed(&known.collect::<Vec<_>>());
         let said = if self.has("to") { "--to" } else { "-o in" };
         let here = command.names().first().map(|name| format!("`{name}`"));
@@ -163,7 +163,7 @@ fn title(from: Option<&Notation>) -> &'static str {
 
 /// The names of the outputs to which uses apply.
 fn forms(uses: &[&Use], command: Commands, from: Option<&Notation>) -> Vec<String> {
-    let known = help::forms(command).into_iter().filter(|known| written(known, command, from));
+    let known = forms::forms(command).into_iter().filter(|known| written(known, command, from));
     known.filter(|known| uses.iter().any(|one| one.outputs.has(known))).collect()
 }
 

@@ -176,7 +176,7 @@ fn outputs_of_rows_exist() {
     for one in OPTIONS.iter().flat_map(|row| row.uses) {
         let (Outputs::Of(names) | Outputs::Not(names)) = one.outputs else { continue };
         let commands = Commands::ALL.iter().filter(|(command, ..)| one.commands.has(*command));
-        let known: Vec<String> = commands.flat_map(|(command, ..)| super::help::forms(*command)).collect();
+        let known: Vec<String> = commands.flat_map(|(command, ..)| super::forms::forms(*command)).collect();
         names.iter().for_each(|name| assert!(known.iter().any(|known| known == name), "{name}"));
     }
 }

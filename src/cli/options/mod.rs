@@ -8,6 +8,7 @@ mod applies;
 mod asked;
 #[cfg(test)]
 mod document;
+mod forms;
 mod help;
 mod listed;
 mod lookup;
@@ -16,7 +17,8 @@ mod sets;
 mod table;
 
 pub(crate) use asked::Asked;
-pub(crate) use help::{command, name, tabled, whole_command};
+pub(crate) use forms::name;
+pub(crate) use help::{command, whole_command};
 pub(crate) use listed::listed;
-pub(crate) use lookup::has;
+pub(crate) use lookup::{has, tabled};
 pub(crate) use sets::Commands;

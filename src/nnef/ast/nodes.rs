@@ -3,7 +3,7 @@
 //! Nodes are most of the memory of a large document, and writing to memory costs as much time as parsing.
 //! A node has a position, a kind, and two words of data. Kinds with more data keep the rest in a table of words.
 
-use super::stored::{Bytes, Stored, structures};
+use super::stored::{Bytes, TreePart, structures};
 use super::{Arg, BinaryOp, Builtin, Call, CallId, ComprehensionId, Expr, ExprId, Ident, ListRange, LoopId};
 use super::{NumbersId, UnaryOp};
 use crate::graph::Primitive;
@@ -83,9 +83,9 @@ pub(crate) struct Nodes {
 }
 
 /// What [`super::stored`] reads and writes: texts of libraries are never long.
-impl Stored for Nodes {
+impl TreePart for Nodes {
     fn read(from: &mut Bytes) -> Self {
-        Nodes { nodes: Stored::read(from), words: Stored::read(from), long: Vec::new() }
+        Nodes { nodes: TreePart::read(from), words: TreePart::read(from), long: Vec::new() }
     }
 
     #[cfg(test)]

@@ -47,7 +47,7 @@ impl<'b> Bytes<'b> {
 }
 
 /// What is written as bytes.
-pub(crate) trait Stored: Sized {
+pub(crate) trait TreePart: Sized {
     /// Reads it.
     fn read(from: &mut Bytes) -> Self;
 
@@ -69,7 +69,7 @@ pub(crate) fn write_number(mut number: u64, to: &mut Vec<u8>) {
 /// Numbers, and what is one.
 macro_rules! numbers {
     ($($ty:ty: $read:expr, $write:expr;)*) => {$(
-        impl Stored for $ty {
+        impl TreePart for $ty {
             #[inline]
             fn read(from: &mut Bytes) -> Self {
                 let read: fn(u64) -> Self = $read;
@@ -98,9 +98,9 @@ numbers! {
 /// Structures, by their fields.
 macro_rules! structures {
     ($($ty:ident { $($field:ident),* })*) => {$(
-        impl Stored for $ty {
+        impl TreePart for $ty {
             fn read(from: &mut Bytes) -> Self {
-                $(let $field = Stored::read(from);)*
+                $(let $field = TreePart::read(from);)*
                 $ty { $($field),* }
             }
 
@@ -126,7 +126,7 @@ structures! {
     Iterator { name, iterable }
 }
 
-impl<T: Stored> Stored for Vec<T> {
+impl<T: TreePart> TreePart for Vec<T> {
     fn read(from: &mut Bytes) -> Self {
         (0..from.number()).map(|_| T::read(from)).collect()
     }
@@ -138,9 +138,9 @@ impl<T: Stored> Stored for Vec<T> {
     }
 }
 
-impl<A: Array<Item: Stored>> Stored for SmallVec<A> {
+impl<A: Array<Item: TreePart>> TreePart for SmallVec<A> {
     fn read(from: &mut Bytes) -> Self {
-        (0..from.number()).map(|_| Stored::read(from)).collect()
+        (0..from.number()).map(|_| TreePart::read(from)).collect()
     }
 
     #[cfg(test)]
@@ -153,9 +153,9 @@ impl<A: Array<Item: Stored>> Stored for SmallVec<A> {
 /// What may be absent: 0, or 1 and what it is.
 macro_rules! options {
     ($($ty:ty)*) => {$(
-        impl Stored for Option<$ty> {
+        impl TreePart for Option<$ty> {
             fn read(from: &mut Bytes) -> Self {
-                (from.number() != 0).then(|| Stored::read(from))
+                (from.number() != 0).then(|| TreePart::read(from))
             }
 
             #[cfg(test)]
@@ -169,11 +169,11 @@ macro_rules! options {
 
 options!(ExprId Body);
 
-impl Stored for Generic {
+impl TreePart for Generic {
     fn read(from: &mut Bytes) -> Self {
         match from.number() {
             0 => Generic::No,
-            _ => Generic::Yes(Stored::read(from)),
+            _ => Generic::Yes(TreePart::read(from)),
         }
     }
 
@@ -197,7 +197,7 @@ mod kind {
     pub(super) const TUPLE: u64 = 5;
 }
 
-impl Stored for TypeSpec {
+impl TreePart for TypeSpec {
     fn read(from: &mut Bytes) -> Self {
         let primitive = |from: &mut Bytes| Option::<Primitive>::read(from).unwrap_or(Primitive::Generic);
         match from.number() {
@@ -205,8 +205,8 @@ impl Stored for TypeSpec {
             kind::TENSOR => TypeSpec::Tensor(Element::Of(primitive(from))),
             kind::ANY_TENSOR => TypeSpec::Tensor(Element::Any),
             kind::UNKNOWN_TENSOR => TypeSpec::Tensor(Element::Unknown),
-            kind::ARRAY => TypeSpec::Array(Stored::read(from)),
-            _ => TypeSpec::Tuple(Stored::read(from)),
+            kind::ARRAY => TypeSpec::Array(TreePart::read(from)),
+            _ => TypeSpec::Tuple(TreePart::read(from)),
         }
     }
 
@@ -227,19 +227,19 @@ impl Stored for TypeSpec {
     }
 }
 
-impl Stored for Ast {
+impl TreePart for Ast {
     /// A library has no long arrays of numbers and no loops.
     fn read(from: &mut Bytes) -> Self {
         Ast {
             nodes: Nodes::read(from),
-            lists: Stored::read(from),
-            ints: Stored::read(from),
-            scalars: Stored::read(from),
-            comprehensions: Stored::read(from),
-            iterators: Stored::read(from),
-            types: Stored::read(from),
-            type_spans: Stored::read(from),
-            type_lists: Stored::read(from),
+            lists: TreePart::read(from),
+            ints: TreePart::read(from),
+            scalars: TreePart::read(from),
+            comprehensions: TreePart::read(from),
+            iterators: TreePart::read(from),
+            types: TreePart::read(from),
+            type_spans: TreePart::read(from),
+            type_lists: TreePart::read(from),
             ..Ast::default()
         }
     }
@@ -262,7 +262,7 @@ impl Stored for Ast {
 impl Module {
     /// Reads a library, whose items are fragments.
     pub(crate) fn stored(file: FileId, from: &mut Bytes) -> Self {
-        let (ast, fragments, comments) = (Stored::read(from), Vec::<Fragment>::read(from), Stored::read(from));
+        let (ast, fragments, comments) = (TreePart::read(from), Vec::<Fragment>::read(from), TreePart::read(from));
         let items = (0..fragments.len() as u32).map(TopLevelItem::Fragment).collect();
         Module { ast, fragments, comments, items, ..Module::empty(file) }
     }

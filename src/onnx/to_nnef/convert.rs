@@ -1,6 +1,6 @@
 //! The translation of a model.
 
-use super::import::{Import, Reading};
+use super::import::{Import, ImportRun};
 use super::table;
 use super::variables::NnefVariables;
 use crate::diagnostics::Diagnostics;
@@ -37,7 +37,7 @@ pub(crate) fn convert(
     options: &Options,
 ) -> Result<(Graph, NnefVariables, Diagnostics), Diagnostics> {
     let budget = Budget::new(limits);
-    let reading = Reading { file, places, stores, budget: &budget };
+    let reading = ImportRun { file, places, stores, budget: &budget };
     let Some(graph) = &model.graph else { return Err(Diagnostics::of(options.policy())) };
     let mut import = Import::new(model, reading, false, options);
     import.graph(graph);

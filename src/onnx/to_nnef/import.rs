@@ -31,7 +31,7 @@ const LARGE: usize = 1 << 20;
 
 /// What a model is read with.
 #[derive(Clone, Copy)]
-pub(super) struct Reading<'m> {
+pub(super) struct ImportRun<'m> {
     pub(super) file: FileId,
     pub(super) places: &'m Places,
     pub(super) stores: &'m Stores,
@@ -44,7 +44,7 @@ pub(super) type Hidden<'m> = (Option<NnefItem>, Option<&'m TensorProto>, Option<
 /// The translation of the graph of a model.
 pub(super) struct Import<'m> {
     model: &'m ModelProto,
-    reading: Reading<'m>,
+    reading: ImportRun<'m>,
     imports: Imports,
     pub(super) emit: Emitter<'m>,
     /// Constants that were not read yet.
@@ -62,7 +62,7 @@ pub(super) struct Import<'m> {
 }
 
 impl<'m> Import<'m> {
-    pub(super) fn new(model: &'m ModelProto, reading: Reading<'m>, registries: bool, options: &'m Options) -> Self {
+    pub(super) fn new(model: &'m ModelProto, reading: ImportRun<'m>, registries: bool, options: &'m Options) -> Self {
         Import {
             model,
             reading,
@@ -163,7 +163,7 @@ impl<'m> Import<'m> {
             NodeRefusal::Registry(_) => self.wants_registries = true,
             NodeRefusal::Because(_) => {}
         }
-        let Reading { file, places, .. } = self.reading;
+        let ImportRun { file, places, .. } = self.reading;
         NodeFinding::new(code, at, message).report(file, places, &mut self.found);
     }
 
@@ -217,7 +217,7 @@ impl<'m> Import<'m> {
         }
         let stored = self.stored.get(&name).copied();
         let stored = stored.ok_or_else(|| NodeRefusal::from(format!("`{}` is not defined", self.text(name))))?;
-        let Reading { stores, budget, .. } = self.reading;
+        let ImportRun { stores, budget, .. } = self.reading;
         let tensor = budget.operation(|| tensor_of(stored, stores, budget))?;
         Ok(self.hold(name, Arc::new(tensor)))
     }

@@ -26,7 +26,6 @@ fn sequences_are_made_and_read() {
         check(13, X, &format!("y <- {nodes}"), shape, wanted);
     }
     assert!(tried(13, X, "y = SequenceAt (a, i)", Limits::default()).is_err());
-    assert!(tried(13, X, "y = SequenceConstruct (a)", Limits::default()).is_err());
 }
 
 #[test]
