@@ -1,7 +1,9 @@
 //! Merges equal nodes and equal constants: of several with the same operands and attributes, the first one stays.
 
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 
+use bytes::Bytes;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::pure;
@@ -9,8 +11,10 @@ use super::references::References;
 use crate::graph::names::NameId;
 use crate::onnx::functions::Imports;
 use crate::onnx::model::{
-    AttributeProto, AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, Values,
+    AttributeProto, AttributeValue, EncodedField, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, Values,
 };
+use crate::onnx::protobuf::fields::tensor as tensor_fields;
+use crate::onnx::run::as_raw_data;
 use crate::onnx::schema::Schema;
 use crate::onnx::walk::{each_graph_mut, own_names};
 use crate::room::with_stack;
@@ -18,6 +22,9 @@ use crate::source::names::Name;
 
 /// The most bytes at each end of data that a hash looks at; comparisons look at all.
 const HASHED: usize = 64;
+
+/// The most bytes of data that are compared whatever their form is.
+const COMPARED: usize = 1 << 20;
 
 /// Merges equal nodes and constants of the graphs and functions of a model. Returns how many were merged.
 ///
@@ -106,12 +113,35 @@ pub(super) fn hash_value(value: &AttributeValue, hasher: &mut FxHasher) {
 
 fn hash_tensor(tensor: &TensorProto, hasher: &mut FxHasher) {
     (&tensor.dims, tensor.data_type).hash(hasher);
-    for field in tensor.rest.iter().flat_map(|fields| fields.iter()) {
-        let bytes = &field.bytes;
-        (field.number, bytes.len()).hash(hasher);
-        let ends = [0..bytes.len().min(HASHED), bytes.len().saturating_sub(HASHED)..bytes.len()];
-        ends.into_iter().filter_map(|end| bytes.part(end).ok()).for_each(|end| end.hash(hasher));
+    let mut hash = |number: u32, len: usize, part: &dyn Fn(Range<usize>) -> Option<Bytes>| {
+        (number, len).hash(hasher);
+        let ends = [0..len.min(HASHED), len.saturating_sub(HASHED)..len];
+        ends.into_iter().filter_map(part).for_each(|end| end.hash(hasher));
+    };
+    let numbers = numbers(tensor);
+    for field in fields(tensor).filter(|field| numbers.is_none() || !is_data(field)) {
+        hash(field.number, field.bytes.len(), &|end| field.bytes.part(end).ok());
     }
+    if let Some(numbers) = numbers {
+        hash(tensor_fields::RAW_DATA, numbers.len(), &|end| Some(numbers.slice(end)));
+    }
+}
+
+fn fields(of: &TensorProto) -> impl Iterator<Item = &EncodedField> {
+    of.rest.iter().flat_map(|fields| fields.iter())
+}
+
+/// Whether a field has elements, be they raw data or numbers.
+fn is_data(field: &EncodedField) -> bool {
+    use tensor_fields as f;
+    [f::RAW_DATA, f::FLOAT_DATA, f::INT32_DATA, f::INT64_DATA, f::DOUBLE_DATA, f::UINT64_DATA].contains(&field.number)
+}
+
+/// The elements of a tensor in the form of raw data, whichever form they have: what is read from a text has numbers, and
+/// what is computed has raw data. None if they are too many, or have no such form.
+fn numbers(of: &TensorProto) -> Option<Bytes> {
+    let len: usize = fields(of).filter(|field| is_data(field)).map(|field| field.bytes.len()).sum();
+    if len <= COMPARED { as_raw_data(of) } else { None }
 }
 
 /// Whether two attributes are equal. Zeros of different signs are not, and neither are references to attributes.
@@ -127,9 +157,13 @@ pub(super) fn same_attribute(a: &AttributeProto, b: &AttributeProto) -> bool {
         }
 }
 
-/// Whether two tensors have the same elements, in the same form.
+/// Whether two tensors have the same elements. Those of large ones are the same in the same form only.
 pub(super) fn same_tensor(a: &TensorProto, b: &TensorProto) -> bool {
-    a.dims == b.dims && a.data_type == b.data_type && a.rest == b.rest && a.external == b.external
+    let same_data = || {
+        let others = |of| fields(of).filter(|field| !is_data(field));
+        others(a).eq(others(b)) && numbers(a).is_some_and(|a| numbers(b).is_some_and(|b| a == b))
+    };
+    a.dims == b.dims && a.data_type == b.data_type && a.external == b.external && (a.rest == b.rest || same_data())
 }
 
 /// What the end of a scope undoes.

@@ -139,6 +139,21 @@ pub(crate) fn element_pieces(
     Ok(())
 }
 
+/// The elements of a constant as raw data, which hold those of numbers in fields of their own; none if the data are in a
+/// file beside the model, are texts, or do not fit the type and the shape.
+pub(crate) fn as_raw_data(of: &TensorProto) -> Option<Bytes> {
+    if of.is_external() {
+        return None;
+    }
+    if let Some(field) = raw_data(of) {
+        return field.bytes.load().ok();
+    }
+    match data(of.data_type.and_then(ElementType::numbered)?, Elements::of(of).ok()?)? {
+        Data::Text(_) => None,
+        numbers => Some(raw(&numbers).into()),
+    }
+}
+
 fn pairs<T: Copy>(items: &[T]) -> Vec<[T; 2]> {
     items.as_chunks::<2>().0.to_vec()
 }
