@@ -8,7 +8,8 @@ onnx, and microsoft.txt, those of onnxruntime, from onnxruntime.
 Lines of the table:
 
     # a comment
-    set N TYPE...            a set of types; tensor(a|b) stands for tensor(a) and tensor(b)
+    types TYPE…              all types, in the order in which they get numbers; tensor(a|b) stands for tensor(a) and tensor(b)
+    set N TYPE…              a set of them
     domain NAME              the domain of the operators below; "-" is the standard one
     NAME VERSION INPUTS -> OUTPUTS ; VARIABLES ; ATTRIBUTES
     NAME VERSION deprecated
@@ -45,6 +46,22 @@ def grouped(types):
         key = match.group(1, 3) if match else name.replace(" ", "")
         groups.setdefault(key, []).append(match.group(2) if match else "")
     return " ".join(key if isinstance(key, str) else f"{key[0]}{'|'.join(names)}{key[1]}" for key, names in groups.items())
+
+
+def named(sets):
+    """The types of all sets, each once, in the order in which they occur."""
+    found = {}
+    for group in " ".join(sets).split(" "):
+        start, end = group.rfind("(") + 1, group.find(")") if ")" in group else len(group)
+        for element in group[start:end].split("|"):
+            found.setdefault((group[:start], element, group[end:]))
+    groups = []
+    for before, element, behind in found:
+        if groups and groups[-1][0] == (before, behind):
+            groups[-1][1].append(element)
+        else:
+            groups.append(((before, behind), [element]))
+    return " ".join(before + "|".join(elements) + behind for (before, behind), elements in groups)
 
 
 def parameter(of):
@@ -105,7 +122,7 @@ def table(title, schemas):
         sections.setdefault(of.domain, []).append(line.rstrip())
         if getattr(of, "has_function", False) or getattr(of, "has_context_dependent_function", False):
             functions.setdefault(of.domain, {}).setdefault(of.name, of.since_version)
-    lines = [title]
+    lines = [title, f"types {named(sets)}"]
     lines += [f"set {number} {types}" for types, number in sets.items()]
     for domain, rows in sections.items():
         lines += [f"domain {domain or '-'}", *rows]

@@ -50,12 +50,21 @@ struct SchemaRow {
     schema: OnceLock<Option<Schema>>,
 }
 
+/// A set of types.
+#[derive(Debug)]
+struct SetRow {
+    text: &'static str,
+    /// The set, once it was looked up; none if it has a type that the table does not name, which a test excludes.
+    set: OnceLock<Option<TypeSet>>,
+}
+
 /// The contents of the table.
 #[derive(Debug, Default)]
 struct SchemaTable {
     types: FxHashMap<String, TypeId>,
     names: Vec<String>,
-    sets: Vec<TypeSet>,
+    /// The sets of types, which are parsed when they are looked up.
+    sets: Vec<SetRow>,
     /// The place of each operator in `versions`.
     rows: FxHashMap<OperatorKey, usize>,
     /// The versions of each operator, the oldest first.
@@ -82,10 +91,10 @@ impl SchemaTable {
         let (word, rest) = line.split_once(' ')?;
         match word {
             "set" => {
-                let (_, types) = rest.split_once(' ')?;
-                let set = self.set(types);
-                self.sets.push(set);
+                let (_, text) = rest.split_once(' ')?;
+                self.sets.push(SetRow { text, set: OnceLock::new() });
             }
+            "types" => each_type(rest, &mut |name| self.add_type(name)),
             "domain" => self.domains.push(if rest == "-" { "" } else { rest }),
             // Only a test looks at them.
             "functions" => {}
@@ -107,14 +116,13 @@ impl SchemaTable {
         Some(())
     }
 
-    /// Parses a set of types; `tensor(a|b)` means two types. Its types get a number.
-    fn set(&mut self, text: &str) -> TypeSet {
-        let mut set = TypeSet::default();
-        each_type(text, &mut |name| set.0 |= 1 << self.type_named(name).0);
-        set
+    /// The set of types with a number.
+    fn set(&self, number: usize) -> Option<TypeSet> {
+        let row = self.sets.get(number)?;
+        *row.set.get_or_init(|| self.known_set(row.text))
     }
 
-    /// Parses a set of types that have numbers.
+    /// Parses a set of types; `tensor(a|b)` means two types.
     fn known_set(&self, text: &str) -> Option<TypeSet> {
         let (mut set, mut known) = (TypeSet::default(), true);
         each_type(text, &mut |name| match self.types.get(&name) {
@@ -124,11 +132,11 @@ impl SchemaTable {
         known.then_some(set)
     }
 
-    fn type_named(&mut self, name: String) -> TypeId {
-        *self.types.entry(name).or_insert_with_key(|name| {
+    fn add_type(&mut self, name: String) {
+        self.types.entry(name).or_insert_with_key(|name| {
             self.names.push(name.clone());
             TypeId((self.names.len() - 1) as u8)
-        })
+        });
     }
 
     /// Parses the line of an operator.
@@ -142,7 +150,7 @@ impl SchemaTable {
         let (inputs, outputs) = parts.next()?.split_once("->")?;
         let variable = |text: &'static str| {
             let (name, set) = text.split_once('=')?;
-            Some((name, *self.sets.get(sets_from.checked_add(set.parse().ok()?)?)?))
+            Some((name, self.set(sets_from.checked_add(set.parse().ok()?)?)?))
         };
         let variables: Vec<_> = parts.next().unwrap_or("").split_whitespace().map(variable).collect::<Option<_>>()?;
         let attributes = parts.next().unwrap_or("").split_whitespace().map(attribute).collect::<Option<_>>()?;
@@ -313,6 +321,7 @@ mod tests {
         let table = SchemaTable::read();
         let lines = TABLE.lines().chain(MICROSOFT.lines());
         assert_eq!(table.sets.len(), lines.filter(|line| line.starts_with("set ")).count());
+        assert!((0..table.sets.len()).all(|number| table.set(number).is_some()));
         assert!(table.rows.len() > 200);
         for ((domain, name), place) in &table.rows {
             let versions = &table.versions[*place];
