@@ -90,6 +90,7 @@ impl PassRow {
 /// All passes, in the order in which they run. Two of them in one command give what two commands give.
 pub(crate) const PASSES: &[PassRow] = &[
     row("bind", Stage::Given, "an input and a value", "the input is a constant")
+        .asked(|settings| !settings.bound.is_empty())
         .graphs(|work, settings| work.bind(settings))
         .models(|work, settings| work.bind(settings)),
     row("set", Stage::Part, "symbols, and shapes of inputs", "extents have values")

@@ -62,6 +62,11 @@ fn asked(stages: &[Stage], settings: &Settings) -> impl Iterator<Item = &'static
     PASSES.iter().filter(move |row| stages.contains(&row.stage) && (row.is_asked)(settings))
 }
 
+/// Whether the settings ask for a pass of some stages.
+pub(crate) fn are_asked(stages: &[Stage], settings: &Settings) -> bool {
+    asked(stages, settings).next().is_some()
+}
+
 impl<'w> GraphWork<'w> {
     pub(crate) fn new(graph: &'w mut Graph, backing: &'w mut dyn Backing) -> Self {
         GraphWork { graph, backing, apart: None, outlined: None }

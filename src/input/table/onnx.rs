@@ -11,7 +11,7 @@ use crate::input::model_run::{ModelRun, limits};
 use crate::input::opened::{NoteFile, Opened};
 use crate::input::passes::lowered;
 use crate::input::passes::rows::Stage;
-use crate::input::passes::work::{ModelWork, Stopped};
+use crate::input::passes::work::{ModelWork, Stopped, are_asked};
 use crate::input::settings::{Passes, Settings};
 use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
 use crate::input::text::Text;
@@ -121,6 +121,9 @@ impl ParsedModel {
     ///
     /// This build has no such pass.
     fn pass(&mut self, stages: &[Stage], settings: &Settings) -> Result<(), Refusal> {
+        if !are_asked(stages, settings) {
+            return Ok(());
+        }
         let Some(mut document) = self.document.take() else { return Ok(()) };
         let mut warnings = Diagnostics::of(settings.options.policy());
         let mut work = ModelWork::new(&mut document, &mut warnings, settings);
