@@ -1,20 +1,19 @@
 //! Merges equal nodes and equal constants: of several with the same operands and attributes, the first one stays.
 
 use std::hash::{Hash, Hasher};
-use std::ops::Range;
 
-use bytes::Bytes;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::pure;
 use super::references::References;
 use crate::graph::names::NameId;
+use crate::onnx::elements::raw_data;
 use crate::onnx::functions::Imports;
 use crate::onnx::model::{
     AttributeProto, AttributeValue, EncodedField, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, Values,
 };
 use crate::onnx::protobuf::fields::tensor as tensor_fields;
-use crate::onnx::run::as_raw_data;
+use crate::onnx::run::numbers_as_raw;
 use crate::onnx::schema::Schema;
 use crate::onnx::walk::{each_graph_mut, own_names};
 use crate::room::with_stack;
@@ -113,17 +112,17 @@ pub(super) fn hash_value(value: &AttributeValue, hasher: &mut FxHasher) {
 
 fn hash_tensor(tensor: &TensorProto, hasher: &mut FxHasher) {
     (&tensor.dims, tensor.data_type).hash(hasher);
-    let mut hash = |number: u32, len: usize, part: &dyn Fn(Range<usize>) -> Option<Bytes>| {
-        (number, len).hash(hasher);
-        let ends = [0..len.min(HASHED), len.saturating_sub(HASHED)..len];
-        ends.into_iter().filter_map(part).for_each(|end| end.hash(hasher));
-    };
+    let ends = |len: usize| [0..len.min(HASHED), len.saturating_sub(HASHED)..len].into_iter();
     let numbers = numbers(tensor);
-    for field in fields(tensor).filter(|field| numbers.is_none() || !is_data(field)) {
-        hash(field.number, field.bytes.len(), &|end| field.bytes.part(end).ok());
+    let data = fields(tensor).filter(|field| is_data(field) && numbers.is_none());
+    for field in fields(tensor).filter(|field| !is_data(field)).chain(data) {
+        let bytes = &field.bytes;
+        (field.number, bytes.len()).hash(hasher);
+        ends(bytes.len()).filter_map(|end| bytes.part(end).ok()).for_each(|end| end.hash(hasher));
     }
     if let Some(numbers) = numbers {
-        hash(tensor_fields::RAW_DATA, numbers.len(), &|end| Some(numbers.slice(end)));
+        (tensor_fields::RAW_DATA, numbers.len()).hash(hasher);
+        ends(numbers.len()).for_each(|end| numbers[end].hash(hasher));
     }
 }
 
@@ -137,11 +136,11 @@ fn is_data(field: &EncodedField) -> bool {
     [f::RAW_DATA, f::FLOAT_DATA, f::INT32_DATA, f::INT64_DATA, f::DOUBLE_DATA, f::UINT64_DATA].contains(&field.number)
 }
 
-/// The elements of a tensor in the form of raw data, whichever form they have: what is read from a text has numbers, and
-/// what is computed has raw data. None if they are too many, or have no such form.
-fn numbers(of: &TensorProto) -> Option<Bytes> {
+/// The elements of a tensor that has numbers in fields of their own, as raw data has them, unless they are too many: what
+/// is read from a text has numbers, and what is computed has raw data.
+fn numbers(of: &TensorProto) -> Option<Vec<u8>> {
     let len: usize = fields(of).filter(|field| is_data(field)).map(|field| field.bytes.len()).sum();
-    if len <= COMPARED { as_raw_data(of) } else { None }
+    if len <= COMPARED { numbers_as_raw(of) } else { None }
 }
 
 /// Whether two attributes are equal. Zeros of different signs are not, and neither are references to attributes.
@@ -159,11 +158,22 @@ pub(super) fn same_attribute(a: &AttributeProto, b: &AttributeProto) -> bool {
 
 /// Whether two tensors have the same elements. Those of large ones are the same in the same form only.
 pub(super) fn same_tensor(a: &TensorProto, b: &TensorProto) -> bool {
-    let same_data = || {
-        let others = |of| fields(of).filter(|field| !is_data(field));
-        others(a).eq(others(b)) && numbers(a).is_some_and(|a| numbers(b).is_some_and(|b| a == b))
+    let is_raw = |of, numbers: &[u8]| {
+        let raw = raw_data(of).filter(|raw| raw.bytes.len() == numbers.len());
+        raw.and_then(|raw| raw.bytes.load().ok()).is_some_and(|raw| raw == numbers)
     };
-    a.dims == b.dims && a.data_type == b.data_type && a.external == b.external && (a.rest == b.rest || same_data())
+    let same_data = || match (numbers(a), numbers(b)) {
+        (Some(a), Some(b)) => a == b,
+        (Some(numbers), None) => is_raw(b, &numbers),
+        (None, Some(numbers)) => is_raw(a, &numbers),
+        // The same form, and not the same fields.
+        (None, None) => false,
+    };
+    let others = |of| fields(of).filter(|field| !is_data(field));
+    a.dims == b.dims
+        && a.data_type == b.data_type
+        && a.external == b.external
+        && (a.rest == b.rest || others(a).eq(others(b)) && same_data())
 }
 
 /// What the end of a scope undoes.

@@ -31,4 +31,4 @@ pub(crate) use holdings::Holdings;
 #[cfg(test)]
 pub(crate) use interpreter::Interpreter;
 pub(crate) use interpreter::evaluate_node;
-pub(crate) use stored::{Computing, Stores, as_raw_data, element_pieces, tensor_of, tensor_proto};
+pub(crate) use stored::{Computing, Stores, element_pieces, numbers_as_raw, tensor_of, tensor_proto};

@@ -139,18 +139,15 @@ pub(crate) fn element_pieces(
     Ok(())
 }
 
-/// The elements of a constant as raw data, which hold those of numbers in fields of their own; none if the data are in a
-/// file beside the model, are texts, or do not fit the type and the shape.
-pub(crate) fn as_raw_data(of: &TensorProto) -> Option<Bytes> {
-    if of.is_external() {
+/// The elements of a constant that has them as numbers in fields of their own, as raw data has them; none if it has raw
+/// data, texts or data in a file beside the model, or the numbers do not fit its type and shape.
+pub(crate) fn numbers_as_raw(of: &TensorProto) -> Option<Vec<u8>> {
+    if of.is_external() || raw_data(of).is_some() {
         return None;
-    }
-    if let Some(field) = raw_data(of) {
-        return field.bytes.load().ok();
     }
     match data(of.data_type.and_then(ElementType::numbered)?, Elements::of(of).ok()?)? {
         Data::Text(_) => None,
-        numbers => Some(raw(&numbers).into()),
+        numbers => Some(raw(&numbers)),
     }
 }
 
