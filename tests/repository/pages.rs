@@ -255,8 +255,8 @@ fn source_that_pages_name_exists() {
         for code in prose.lines().flat_map(|line| line.split('`').skip(1).step_by(2)) {
             let is_module = code.ends_with(".rs") && code.contains('/') && !code.contains(['*', ' ', '<', '{']);
             let ends = |path: &str| path == code || path.ends_with(&format!("/{code}"));
-            let is_there = root().join(code).exists() || root().join(resolved(&name, code)).exists();
-            if is_module && !is_there && !source.iter().any(|(path, _)| ends(path)) {
+            let is_there = || root().join(code).exists() || root().join(resolved(&name, code)).exists();
+            if is_module && !is_there() && !source.iter().any(|(path, _)| ends(path)) {
                 missing.push(format!("{name}: {code}"));
             }
             let words = code.split(|c: char| !(c.is_alphanumeric() || "_:".contains(c)));
