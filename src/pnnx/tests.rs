@@ -65,14 +65,28 @@ fn operands() -> impl Strategy<Value = Vec<f64>> {
 
 /// The value, if there is one.
 fn value(expression: &Expression, operands: &[f64]) -> Option<f64> {
+    Some(values(expression, &operands.iter().map(|x| vec![*x]).collect::<Vec<_>>())?[0])
+}
+
+/// The values on operands of several items, if there are any.
+fn values(expression: &Expression, operands: &[Vec<f64>]) -> Option<Vec<f64>> {
     let operands: Vec<Arc<Tensor>> =
-        operands.iter().map(|x| Arc::new(Tensor::scalars(&[1], vec![*x]).unwrap())).collect();
-    match expression.evaluate(&operands, &Usage::new(1 << 30, 1 << 30, 8)).ok()? {
-        ExpressionValue::Tensor(tensor) => Some(tensor.to_scalars()[0]),
-        ExpressionValue::Number(Number::Float(float)) => Some(float),
-        ExpressionValue::Number(other) => Some(other.float()),
-        ExpressionValue::List(_) => None,
-    }
+        operands.iter().map(|items| Arc::new(Tensor::scalars(&[items.len()], items.clone()).unwrap())).collect();
+    let number = match expression.evaluate(&operands, &Usage::new(1 << 30, 1 << 30, 8)).ok()? {
+        ExpressionValue::Tensor(tensor) => return Some(tensor.to_scalars()),
+        ExpressionValue::Number(Number::Float(float)) => float,
+        ExpressionValue::Number(other) => other.float(),
+        ExpressionValue::List(_) => return None,
+    };
+    Some(vec![number; operands[0].shape()[0]])
+}
+
+/// The pairs of an edge value and another one, or 1, as two columns.
+fn edges(two: bool) -> [Vec<f64>; 2] {
+    let others = if two { EDGES } else { &[1.0] };
+    let pairs = EDGES.iter().flat_map(|x| others.iter().map(move |y| (*x, *y)));
+    let (x, y) = pairs.unzip();
+    [x, y]
 }
 
 fn flat(expression: &Expression) -> Option<Graph> {
@@ -87,11 +101,16 @@ fn flat(expression: &Expression) -> Option<Graph> {
 }
 
 fn computed(graph: &Graph, operands: &[f64]) -> Option<f64> {
+    Some(all_computed(graph, &operands.iter().map(|x| vec![*x]).collect::<Vec<_>>())?[0])
+}
+
+/// What a graph computes of operands of several items.
+fn all_computed(graph: &Graph, operands: &[Vec<f64>]) -> Option<Vec<f64>> {
     let names = graph.inputs().iter().map(|input| graph.tensor_name(*input));
-    let inputs: Vec<(String, Tensor)> =
-        names.zip(operands).map(|(name, x)| (name, Tensor::scalars(&[1], vec![*x]).unwrap())).collect();
+    let tensor = |items: &Vec<f64>| Tensor::scalars(&[items.len()], items.clone()).unwrap();
+    let inputs: Vec<(String, Tensor)> = names.zip(operands).map(|(name, items)| (name, tensor(items))).collect();
     let found = Evaluator::default().run(graph, &inputs, &BTreeMap::new()).ok()?;
-    Some(found.outputs[0].1.to_scalars()[0])
+    Some(found.outputs[0].1.to_scalars())
 }
 
 fn same(a: f64, b: f64) -> bool {
@@ -135,20 +154,20 @@ fn nearly(wanted: f64, found: f64, [x, y]: [f64; 2]) -> bool {
     (found - wanted).abs() <= rounding + step
 }
 
-/// Files of one expression of one or two operands, as pnnx writes them.
-fn file(text: &str) -> PnnxModel {
+/// Files of one expression of one or two operands with `n` items, as pnnx writes them.
+fn file(text: &str, n: usize) -> PnnxModel {
     let text = format!(
-        "7767517\n4 3\npnnx.Input a 0 1 0 #0=(1)f32\npnnx.Input b 0 1 1 #1=(1)f32\n\
-         pnnx.Expression e 2 1 0 1 2 expr={text} #2=(1)f32\npnnx.Output o 1 0 2\n"
+        "7767517\n4 3\npnnx.Input a 0 1 0 #0=({n})f32\npnnx.Input b 0 1 1 #1=({n})f32\n\
+         pnnx.Expression e 2 1 0 1 2 expr={text} #2=({n})f32\npnnx.Output o 1 0 2\n"
     );
     PnnxModel::read(&text, FileId::default(), true).unwrap_or_else(|found| panic!("{text}{found}")).0
 }
 
-/// The ways of an expression to a flat graph: from its file, from the file with one expression for each operation, and
+/// The ways of an expression of operands with `n` items to a flat graph: from its file, from the file with one expression for each operation, and
 /// from the file that is written of the flat graph.
-fn ways(text: &str) -> Vec<Graph> {
+fn ways(text: &str, n: usize) -> Vec<Graph> {
     let (options, id) = (Options::default().with(|options| options.strict = true), FileId::default());
-    let model = file(text);
+    let model = file(text, n);
     let again = |model: &PnnxModel| {
         let printed = model.print();
         let read = PnnxModel::read(&printed, id, true).unwrap_or_else(|found| panic!("{printed}{found}")).0;
@@ -179,22 +198,22 @@ fn flat_graphs_compute_what_operations_mean() {
             ],
         };
         for text in texts {
-            let (expression, graphs) = (read(&text), ways(&text));
-            let two = text.contains("@1");
-            for &x in EDGES {
-                for &y in if two { EDGES } else { &[1.0] } {
-                    let wanted = value(&expression, &[x, y]).unwrap_or_else(|| panic!("{text} at {x}, {y}"));
-                    for (way, graph) in graphs.iter().enumerate() {
-                        let found = computed(graph, &[x, y]).unwrap_or_else(|| panic!("{text} at {x}, {y}"));
-                        let same = match op.row().arity.0 {
-                            _ if (wanted - found).abs() < op.bound() => true,
-                            1 => exactly(wanted, found),
-                            _ if two => nearly(wanted, found, [x, y]),
-                            _ if text.contains("(-2.5") => nearly(wanted, found, [-2.5, x]),
-                            _ => nearly(wanted, found, [x, if text.ends_with("2.5)") { 2.5 } else { 0.0 }]),
-                        };
-                        assert!(same, "{text} at {x}, {y} is {wanted}, way {way} gives {found}");
-                    }
+            let (expression, two) = (read(&text), text.contains("@1"));
+            let [x, y] = edges(two);
+            let wanted = values(&expression, &[x.clone(), y.clone()]).unwrap_or_else(|| panic!("{text}"));
+            for (way, graph) in ways(&text, x.len()).iter().enumerate() {
+                let found = all_computed(graph, &[x.clone(), y.clone()]).unwrap_or_else(|| panic!("{text}"));
+                assert_eq!(found.len(), x.len(), "{text}");
+                for (((x, y), wanted), found) in x.iter().zip(&y).zip(&wanted).zip(&found) {
+                    let (x, y, wanted, found) = (*x, *y, *wanted, *found);
+                    let same = match op.row().arity.0 {
+                        _ if (wanted - found).abs() < op.bound() => true,
+                        1 => exactly(wanted, found),
+                        _ if two => nearly(wanted, found, [x, y]),
+                        _ if text.contains("(-2.5") => nearly(wanted, found, [-2.5, x]),
+                        _ => nearly(wanted, found, [x, if text.ends_with("2.5)") { 2.5 } else { 0.0 }]),
+                    };
+                    assert!(same, "{text} at {x}, {y} is {wanted}, way {way} gives {found}");
                 }
             }
         }
@@ -259,14 +278,15 @@ fn roots_of_positive_numbers_are_one_operation() {
     for (inner, is_plain) in plain.map(|text| (text, true)).into_iter().chain(others.map(|text| (text, false))) {
         for root in ["sqrt", "rsqrt"] {
             let text = format!("{root}({inner})");
-            let (expression, graphs) = (read(&text), ways(&text));
-            for (way, graph) in graphs.iter().enumerate() {
+            let (expression, [x, y]) = (read(&text), edges(true));
+            let wanted = values(&expression, &[x.clone(), y.clone()]).unwrap_or_else(|| panic!("{text}"));
+            for (way, graph) in ways(&text, x.len()).iter().enumerate() {
                 let last = graph.operations.last().map(|operation| graph.operation_name(operation).to_owned());
                 assert_eq!(last.as_deref() == Some(root), is_plain, "{text}, way {way}: {:?}", kinds(graph));
-                for (x, y) in EDGES.iter().flat_map(|x| EDGES.iter().map(move |y| (*x, *y))) {
-                    let wanted = value(&expression, &[x, y]).unwrap_or_else(|| panic!("{text} at {x}, {y}"));
-                    let found = computed(graph, &[x, y]).unwrap_or_else(|| panic!("{text} at {x}, {y}"));
-                    assert!(exactly(wanted, found), "{text} at {x}, {y} is {wanted}, way {way} gives {found}");
+                let found = all_computed(graph, &[x.clone(), y.clone()]).unwrap_or_else(|| panic!("{text}"));
+                assert_eq!(found.len(), x.len(), "{text}");
+                for (((x, y), wanted), found) in x.iter().zip(&y).zip(&wanted).zip(&found) {
+                    assert!(exactly(*wanted, *found), "{text} at {x}, {y} is {wanted}, way {way} gives {found}");
                 }
             }
         }

@@ -597,3 +597,27 @@ fn axes_and_operands_take_steps_in_proportion() {
         grow_in_proportion(Input::Document(options), "", OPERANDS);
     }
 }
+
+/// Graphs whose lines are long or meet in one place.
+const DRAWN: &[(&str, Make)] = &[
+    ("chain that passes results on", |n| {
+        let step = |i: usize| format!("t{} = add(t{i}, t{});", i + 1, i.saturating_sub(8));
+        document("", &format!("t0 = exp(x); {} y = copy(t{n});", list(n, "\n", step)))
+    }),
+    ("many that read one", |n| {
+        let operands = list(n, ", ", |i| format!("t{i}"));
+        document("", &format!("{} y = add_n([{operands}]);", list(n, "\n", |i| format!("t{i} = max(x, {i}.5);"))))
+    }),
+    ("chain whose results all meet", |n| {
+        let operands = list(n, ", ", |i| format!("t{i}"));
+        let steps = list(n, "\n", |i| format!("t{} = exp(t{i});", i + 1));
+        document("", &format!("t0 = exp(x); {steps} y = add_n([{operands}]);"))
+    }),
+];
+
+#[test]
+#[ignore = "takes minutes: cargo test --test growth -- --ignored"]
+fn pictures_take_steps_in_proportion() {
+    grow_in_proportion(Input::Document(&["--to", "svg"]), "", DRAWN);
+    grow_in_proportion(Input::Document(&["--to", "svg"]), "", REPEATED);
+}

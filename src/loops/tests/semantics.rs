@@ -156,11 +156,11 @@ fn counting(trips: i64) -> Network {
 
 /// The memory budget is a few tensors, the stack 64 kB.
 #[test]
-fn a_million_trips_need_no_memory_and_no_stack() {
+fn many_trips_need_no_memory_and_no_stack() {
     let work = || {
         let options = Options { max_bytes: 2048, ..Options::default() };
-        let found = counting(1_000_000).evaluate([], &options).unwrap_or_else(|found| panic!("{}", told(&found)));
-        assert_eq!(floats(&found.outputs[0].1), [1e6; 8]);
+        let found = counting(100_000).evaluate([], &options).unwrap_or_else(|found| panic!("{}", told(&found)));
+        assert_eq!(floats(&found.outputs[0].1), [1e5; 8]);
     };
     std::thread::Builder::new().stack_size(64 << 10).spawn(work).unwrap().join().unwrap();
 }

@@ -1,12 +1,17 @@
-//! Layers of detectors: boxes that follow from extents alone, and the greatest items and means within a box.
+//! Layers of detectors: boxes that follow from extents alone, and the greatest items, means and samples within a box.
 
+use super::vision::truth;
 use super::{LayerLine, LayerRuleRow};
 use crate::graph::TensorId;
 use crate::library::assembly::{Assembly, integers};
-use crate::pnnx::lower::{Lowered, Refusal};
+use crate::pnnx::lower::{Lowered, Refusal, torch};
 
-pub(super) const ROWS: &[LayerRuleRow] =
-    &[(&["PriorBox"], priors), (&["ROIPooling"], pooled), (&["PSROIPooling"], pooled_by_place)];
+pub(super) const ROWS: &[LayerRuleRow] = &[
+    (&["PriorBox"], priors),
+    (&["PSROIPooling"], pooled_by_place),
+    (&["ROIAlign"], aligned),
+    (&["ROIPooling"], pooled),
+];
 
 /// Layers whose results have as many rows as there are boxes, which depends on data.
 pub(super) const OF_DATA: &[&str] = &["DetectionOutput", "Proposal", "YoloDetectionOutput", "Yolov3DetectionOutput"];
@@ -109,6 +114,16 @@ fn priors(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     Ok(vec![line.to.numbers(&[2, count], item)?])
 }
 
+/// The side of a box, cut into parts.
+struct BoxSide {
+    /// Where each part begins and ends, within the axis.
+    first: TensorId,
+    last: TensorId,
+    /// The length of a part before what is outside of the axis goes.
+    length: TensorId,
+    is_empty: TensorId,
+}
+
 /// Which of the items along an axis are in each part of a box, how many, and which parts have none.
 struct BoxParts {
     inside: TensorId,
@@ -133,21 +148,27 @@ fn rounded(of: &str) -> String {
 }
 
 impl BoxFormulas<'_> {
-    /// The parts of a side of a box with these corners: a number of them, over an axis with an extent.
-    fn parts(&self, line: &mut LayerLine, corners: [TensorId; 2], [parts, extent]: [i64; 2]) -> Lowered<BoxParts> {
+    /// A side of a box with these corners: a number of parts, over an axis with an extent.
+    fn side(&self, line: &mut LayerLine, corners: [TensorId; 2], [parts, extent]: [i64; 2]) -> Lowered<BoxSide> {
         let begin = line.to.formula_of(self.corners[0], &[corners[0]])?;
         let end = line.to.formula_of(self.corners[1], &[corners[1]])?;
         let length = line.to.formula_of(&format!("div({},{parts}.0)", self.length), &[begin, end])?;
         let number = line.to.numbers(&[parts, 1], |at| at as f64)?;
-        let side = |line: &mut LayerLine, place: &str| {
+        let place = |line: &mut LayerLine, place: &str| {
             let within = format!("min(max({place},0.0),{extent}.0)");
             line.to.formula_of(&within, &[begin, length, number])
         };
-        let (first, last) = (side(line, self.places[0])?, side(line, self.places[1])?);
+        let (first, last) = (place(line, self.places[0])?, place(line, self.places[1])?);
+        let is_empty = line.to.formula_of("le(@1,@0)", &[first, last])?;
+        Ok(BoxSide { first, last, length, is_empty })
+    }
+
+    /// The parts of such a side, by the items that are in them.
+    fn parts(&self, line: &mut LayerLine, corners: [TensorId; 2], [parts, extent]: [i64; 2]) -> Lowered<BoxParts> {
+        let BoxSide { first, last, is_empty, .. } = self.side(line, corners, [parts, extent])?;
         let place = line.to.numbers(&[1, extent], |at| at as f64)?;
         let inside = line.to.formula_of("and(ge(@0,@1),lt(@0,@2))", &[place, first, last])?;
         let count = line.to.formula_of("sub(@1,@0)", &[first, last])?;
-        let is_empty = line.to.formula_of("le(@1,@0)", &[first, last])?;
         Ok(BoxParts { inside, count, is_empty })
     }
 }
@@ -188,12 +209,9 @@ impl BoxedPlane {
         Ok([formulas.parts(line, across, [self.wide, columns])?, formulas.parts(line, down, [self.high, rows])?])
     }
 
-    /// The results of the parts, where those without items are 0.
-    fn filled(&self, line: &mut LayerLine, y: TensorId, [across, down]: [BoxParts; 2]) -> Lowered<Vec<TensorId>> {
-        let without = [
-            line.to.reshaped(down.is_empty, &[1, self.high, 1])?,
-            line.to.reshaped(across.is_empty, &[1, 1, self.wide])?,
-        ];
+    /// The results of the parts, where those that are empty are 0.
+    fn filled(&self, line: &mut LayerLine, y: TensorId, [across, down]: [TensorId; 2]) -> Lowered<Vec<TensorId>> {
+        let without = [line.to.reshaped(down, &[1, self.high, 1])?, line.to.reshaped(across, &[1, 1, self.wide])?];
         Ok(vec![line.to.formula_of("select(or(@0,@1),0.0,@2)", &[&without[..], &[y]].concat())?])
     }
 }
@@ -220,7 +238,7 @@ fn pooled(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let y = line.to.formula_of(&chosen, &[inside, y])?;
     let y = line.to.on("max_reduce", y, [integers(&[2])])?;
     let y = line.to.reshaped(y, &[channels, high, wide])?;
-    plane.filled(line, y, parts)
+    plane.filled(line, y, parts.map(|part| part.is_empty))
 }
 
 /// The means of the parts of a box. Each part of each result has a channel of its own.
@@ -248,5 +266,81 @@ fn pooled_by_place(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let y = line.to.reshaped(y, &[count, high, wide])?;
     let area = [line.to.reshaped(down.count, &[1, high, 1])?, line.to.reshaped(across.count, &[1, 1, wide])?];
     let y = line.to.formula_of("div(@2,max(mul(@0,@1),1.0))", &[&area[..], &[y]].concat())?;
-    plane.filled(line, y, parts)
+    plane.filled(line, y, parts.map(|part| part.is_empty))
+}
+
+/// The means of samples in the parts of a box, in the form of torchvision or in that of ncnn's first version.
+fn aligned(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let version = line.integer("version")?;
+    line.require("version", version == 0 || version == 1, "0 or 1")?;
+    if version == 0 { aligned_to_parts(line) } else { aligned_to_box(line) }
+}
+
+/// torchvision's form: samples lie beside each other in the box, and those outside of the plane count as 0.
+fn aligned_to_box(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let &[x, region] = &line.operands[..] else { return Err(Refusal::UNFIT) };
+    if line.to.count(&line.to.extents(region)?)? != 4 {
+        return Err(Refusal::UNFIT);
+    }
+    let region = line.to.reshaped(region, &[1, 4])?;
+    let image = torch(&mut line.to, "torch.zeros", &[], &[("size", "(1,1)".to_owned())])?;
+    let boxes = line.to.concatenated(&[image, region], 1)?;
+    let settings = [
+        ("output_size", format!("({},{})", line.integer("pooled_height")?, line.integer("pooled_width")?)),
+        ("spatial_scale", format!("{:?}", line.scalar("spatial_scale")?)),
+        ("sampling_ratio", line.integer("sampling_ratio")?.to_string()),
+        ("aligned", truth(line.flag("aligned")?)),
+    ];
+    let x = line.batch(x)?;
+    let y = torch(&mut line.to, "torchvision.ops.RoIAlign", &[("input", x), ("boxes", boxes)], &settings)?;
+    Ok(vec![line.unbatch(y)?])
+}
+
+/// The first form: what is outside of the plane is cut off each part, and samples lie behind its beginning. Where ncnn reads
+/// behind the plane, the last item is taken.
+fn aligned_to_parts(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let plane = BoxedPlane::read(line)?;
+    let (wide, high, [channels, rows, columns]) = (plane.wide, plane.high, plane.extents);
+    let is_shifted = line.flag("aligned")?;
+    let shift = if is_shifted { 0.5 } else { 0.0 };
+    let corner = format!("sub(mul(@0,{:?}),{shift:?})", plane.scale);
+    let formulas = BoxFormulas {
+        corners: [&corner, &corner],
+        length: if is_shifted { "sub(@1,@0)" } else { "max(sub(@1,@0),1.0)" },
+        places: ["add(@0,mul(@2,@1))", "add(@0,mul(add(@2,1.0),@1))"],
+    };
+    let across = formulas.side(line, plane.corners[0], [wide, columns])?;
+    let down = formulas.side(line, plane.corners[1], [high, rows])?;
+    let y = line.to.reshaped(plane.x, &[line.to.count(&[channels, rows])?, columns])?;
+    let shares = shares(line, &across, [wide, columns])?;
+    let y = line.to.multiplied(y, shares, (false, true))?;
+    let y = line.to.reshaped(y, &[channels, rows, wide])?;
+    let y = line.to.transposed(y, &[1, 0, 2])?;
+    let y = line.to.reshaped(y, &[rows, line.to.count(&[channels, wide])?])?;
+    let shares = self::shares(line, &down, [high, rows])?;
+    let y = line.to.multiplied(shares, y, (false, false))?;
+    let y = line.to.reshaped(y, &[high, channels, wide])?;
+    let y = line.to.transposed(y, &[1, 0, 2])?;
+    plane.filled(line, y, [across.is_empty, down.is_empty])
+}
+
+/// The share that each item of an axis has in the mean of the samples of each part: a row for each part.
+fn shares(line: &mut LayerLine, side: &BoxSide, [parts, extent]: [i64; 2]) -> Lowered<TensorId> {
+    // Without a number of samples there is one for each item that a part touches.
+    let ratio = line.integer("sampling_ratio")?;
+    let (samples, count) = match ratio > 0 {
+        true => (ratio, format!("{ratio}.0")),
+        false => (extent, "max(ceil(sub(@1,@0)),1.0)".to_owned()),
+    };
+    let first = line.to.reshaped(side.first, &[parts, 1, 1])?;
+    let last = line.to.reshaped(side.last, &[parts, 1, 1])?;
+    let length = line.to.reshaped(side.length, &[1, 1, 1])?;
+    let number = line.to.numbers(&[1, samples, 1], |at| at as f64)?;
+    let place = line.to.numbers(&[1, 1, extent], |at| at as f64)?;
+    let sample = format!("min(add(@0,div(mul(add(@3,0.5),@2),{count})),{}.0)", extent.saturating_sub(1));
+    let sample = line.to.formula_of(&sample, &[first, last, length, number])?;
+    let share = format!("select(lt(@3,{count}),div(max(sub(1.0,abs(sub(@2,@4))),0.0),{count}),0.0)");
+    let share = line.to.formula_of(&share, &[first, last, sample, number, place])?;
+    let share = line.to.on("sum_reduce", share, [integers(&[1])])?;
+    line.to.reshaped(share, &[parts, extent])
 }

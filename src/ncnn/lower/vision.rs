@@ -13,13 +13,12 @@ pub(super) const ROWS: &[LayerRuleRow] = &[
     (&["InverseSpectrogram"], signal),
     (&["MVN"], standardized),
     (&["Packing"], packed),
-    (&["ROIAlign"], aligned),
     (&["Spectrogram"], spectrum),
     (&["StatisticsPooling"], statistics),
 ];
 
 /// A truth value in settings of torch.
-fn truth(value: bool) -> String {
+pub(super) fn truth(value: bool) -> String {
     if value { "True" } else { "False" }.to_owned()
 }
 
@@ -126,28 +125,6 @@ fn deformed(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     ];
     let y = torch(&mut line.to, "torchvision.ops.DeformConv2d", &operands, &settings)?;
     let y = line.activated(y)?;
-    Ok(vec![line.unbatch(y)?])
-}
-
-/// Means of items at places within a box, which is a second blob.
-fn aligned(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
-    let &[x, region] = &line.operands[..] else { return Err(Refusal::UNFIT) };
-    let (version, is_shifted) = (line.integer("version")?, line.flag("aligned")?);
-    line.require("version", version == 1 || version == 0 && !is_shifted, "1")?;
-    if line.to.count(&line.to.extents(region)?)? != 4 {
-        return Err(Refusal::UNFIT);
-    }
-    let region = line.to.reshaped(region, &[1, 4])?;
-    let image = torch(&mut line.to, "torch.zeros", &[], &[("size", "(1,1)".to_owned())])?;
-    let boxes = line.to.concatenated(&[image, region], 1)?;
-    let settings = [
-        ("output_size", format!("({},{})", line.integer("pooled_height")?, line.integer("pooled_width")?)),
-        ("spatial_scale", format!("{:?}", line.scalar("spatial_scale")?)),
-        ("sampling_ratio", line.integer("sampling_ratio")?.to_string()),
-        ("aligned", truth(is_shifted)),
-    ];
-    let x = line.batch(x)?;
-    let y = torch(&mut line.to, "torchvision.ops.RoIAlign", &[("input", x), ("boxes", boxes)], &settings)?;
     Ok(vec![line.unbatch(y)?])
 }
 

@@ -204,7 +204,11 @@ fn graphs_that_are_passed_on_count() {
             " fn f{i} <g> (c) => (b) {{ b = l.f{called} <g = h () => (o) {{ o = If <then_branch: graph = @g, else_branch: graph = @g> (c) }}> (c) }}"
         );
     }
-    let found = refused("y = l.f40 <g = h () => (o) { o = Neg (x) }> (x)", &functions);
+    let body = "y = l.f40 <g = h () => (o) { o = Neg (x) }> (x)";
+    let text = format!("{HEAD}g (float[2] x) => (float[2] y) {{ {body} }}\n{}", functions.replace("fn ", LOCAL));
+    let options = Options { max_ops: 10_000, ..Options::default() };
+    let found = flatten(&text, &options).expect_err("a refusal");
+    let found: Vec<Code> = found.iter().map(|found| found.code).collect();
     assert!([Code::OperationBudget, Code::MemoryBudget, Code::TooDeep].contains(&found[0]), "{found:?}");
 }
 

