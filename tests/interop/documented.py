@@ -122,10 +122,10 @@ DOCUMENTED = [
     Row("ort", "LSTM GRU RNN", not_finite, "", "it leaves out states that are 0, and its activations limit their operand", Call("RNN", [
         np.ones([1, 1, 1], f32), np.ones([1, 1, 1], f32), np.full([1, 1, 1], -INF, f32)], {"hidden_size": 1}, 2)),
     Row("ort", "DFT BatchNormalization InstanceNormalization GroupNormalization LayerNormalization RMSNormalization MeanVarianceNormalization LRN DeformConv QuantizeLinear "
-        "LpNormalization Softmax LogSoftmax ReduceLogSumExp GridSample Einsum ConvTranspose Det", not_finite, "",
+        "LpNormalization Softmax LogSoftmax ReduceLogSumExp GridSample Einsum ConvTranspose Det STFT AffineGrid", not_finite, "",
         "infinities meet in another order of operations", Call("InstanceNormalization", [
             image(0, 1, 2, 3), floats(INF), floats(0)])),
-    Row("ort", "Sign Selu CumSum CumProd DFT NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss RoiAlign Resize ReduceMax ReduceMin ReduceSum MaxPool "
+    Row("ort", "Sign Selu Celu Det Upsample CumSum CumProd DFT NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss RoiAlign Resize ReduceMax ReduceMin ReduceSum MaxPool "
         "AveragePool Where LayerNormalization", lambda call: True,
         "sign of zero", "the sign of a zero", one("Sign", -0.0)),
     Row("ort", "Sign", with_nan, "", "the sign of NaN is 0 in 16 bits", Call("Sign", [np.array([NAN], np.float16)])),
@@ -138,7 +138,7 @@ DOCUMENTED = [
     Row("ort", "NonZero", scalar, "shape", "a number counts as a list of one",
         Call("NonZero", [np.array(3, f32)])),
     Row("ort", "ReduceMean", empty, "", "the mean of nothing is 0", Call("ReduceMean", [np.zeros([0], f32)])),
-    Row("ort", "ReduceSum", extreme, "", "sums of integers saturate",
+    Row("ort", "ReduceSum ReduceL1 ReduceSumSquare", extreme, "", "sums of integers saturate",
         Call("ReduceSum", [np.array([2**31 - 1, 1], np.int32), np.array([0])], known=[1])),
     Row("ort", "Gelu", double, "", "its constants have 32 bits",
         Call("Gelu", [np.array([1.875])], {"approximate": "tanh"})),
@@ -164,13 +164,15 @@ DOCUMENTED = [
             "mode": "cubic", "coordinate_transformation_mode": "pytorch_half_pixel"}, known=[1, 3], opset=19)),
     Row("ort", "Resize Upsample", not_finite, "", "items with a weight of 0 are multiplied, or left out", Call("Resize", [
         floats(0.625, INF, -1.5, -0.25).reshape(1, 1, 4, 1), None, None, np.array([1, 1, 7, 7])], {"mode": "linear"}, known=[1, 3], opset=19)),
+    Row("ort", "MeanVarianceNormalization", lambda call: True, "nan", "nothing is added to a deviation of 0",
+        Call("MeanVarianceNormalization", [image(-0.75, -0.75, -0.75, -0.75)])),
     Row("ort", "DynamicQuantizeLinear", not_finite, "", "the range of such items is open", one("DynamicQuantizeLinear", NAN, 1, results=3)),
     Row("ort", "DynamicQuantizeLinear", lambda call: not call.operands[0].any(), "", "the scale of zeros is 1", one("DynamicQuantizeLinear", 0, 0, results=3)),
     Row("ort", "GridSample", lambda call: call.attributes.get("padding_mode") == "border", "",
         "both coordinates of a point move to the border if one is outside",
         Call("GridSample", [image(0, -1, 4, 3, 4, -5, 12, 7, 8, -9, 20, 11, 12, -13, 28, 15), floats(-1.9, -1.1).reshape(1, 1, 1, 2)], {"mode": "cubic", "padding_mode": "border"}, opset=20)),
     # ---- NNEF.
-    Row("ort", "min max relu min_reduce max_reduce clamp literals", with_nan, "", "a comparison with NaN chooses an operand in NNEF",
+    Row("ort", "min max relu min_reduce max_reduce clamp literals types", with_nan, "", "a comparison with NaN chooses an operand in NNEF",
         NnefCall("min", {"x": floats(NAN), "y": floats(1)}, "min(x, y)", [0])),
     Row("ort", "sqrt rsqrt", lambda call: True, "", "the powers 0.5 and -0.5 of -0 are those of 0, and those of -inf those of inf",
         NnefCall("sqrt", {"x": floats(-0.0)}, "sqrt(x)", [0])),

@@ -47,8 +47,11 @@ pub(in crate::onnx) fn normalizer(call: &NodeCall) -> KernelResult {
     };
     let mut items = x.items.to_vec();
     for row in items.chunks_exact_mut(x.shape.last().copied().unwrap_or(1).max(1)) {
-        let norm = norm(row).max(1e-30);
-        row.iter_mut().for_each(|x| *x /= norm);
+        let norm = norm(row);
+        // Rows of zeros stay; NaN in a row makes all of it NaN.
+        if norm != 0.0 {
+            row.iter_mut().for_each(|x| *x /= norm);
+        }
     }
     one(call.rounded(DType::Float32, x.shape, items)?)
 }
