@@ -12,6 +12,8 @@ const SMALL: usize = 512;
 const LARGE: usize = 8192;
 /// The approximate number of bytes of an item.
 const ITEM: usize = 64;
+/// The bytes of text with which a piece ends: those of items with long lists would take as much memory as the whole text.
+pub(crate) const FULL: usize = 8 << 20;
 /// With fewer items, starting other threads takes longer than they save.
 const MANY: usize = 4 * LARGE;
 
@@ -27,18 +29,24 @@ fn others(count: usize, threads: Option<NonZeroUsize>) -> usize {
 
 /// Writes the text that `make` adds to a buffer for each range of `count` items, in order. The text is
 /// the same for any number of threads.
+///
+/// `make` adds at least one item, and may stop behind one once the text has [`FULL`] bytes; it returns where it stopped.
 pub(crate) fn write(
     out: &mut dyn Write,
     count: usize,
     threads: Option<NonZeroUsize>,
-    make: impl Fn(Range<usize>, &mut String) + Sync,
+    make: impl Fn(Range<usize>, &mut String) -> usize + Sync,
 ) -> io::Result<()> {
     let others = others(count, threads);
     let make = &make;
     std::thread::scope(|scope| {
         // If the system refuses a thread, the others do the work, or this one alone.
         let workers: Vec<Worker> = (0..others).map_while(|_| Worker::start(scope, make)).collect();
-        if workers.is_empty() { write_alone(out, count, make) } else { write_together(out, count, &workers) }
+        let mut buffer = String::new();
+        match workers.is_empty() {
+            true => write_alone(out, 0..count, make, &mut buffer),
+            false => write_together(out, count, &workers, make),
+        }
     })
 }
 
@@ -47,10 +55,16 @@ fn pieces(count: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(size).map(move |start| start..(start + size).min(count))
 }
 
-fn write_alone(out: &mut dyn Write, count: usize, make: impl Fn(Range<usize>, &mut String)) -> io::Result<()> {
-    let mut buffer = String::with_capacity(count.min(SMALL) * ITEM);
-    for piece in pieces(count, SMALL) {
-        make(piece, &mut buffer);
+fn write_alone(
+    out: &mut dyn Write,
+    items: Range<usize>,
+    make: impl Fn(Range<usize>, &mut String) -> usize,
+    buffer: &mut String,
+) -> io::Result<()> {
+    buffer.reserve(items.len().min(SMALL) * ITEM);
+    let mut at = items.start;
+    while at < items.end {
+        at = make(at..items.end.min(at + SMALL), buffer);
         out.write_all(buffer.as_bytes())?;
         buffer.clear();
     }
@@ -58,18 +72,24 @@ fn write_alone(out: &mut dyn Write, count: usize, make: impl Fn(Range<usize>, &m
 }
 
 /// Workers take turns. Each has one piece to make and the next one in its queue, so that none is idle
-/// while this thread writes.
-fn write_together(out: &mut dyn Write, count: usize, workers: &[Worker]) -> io::Result<()> {
+/// while this thread writes. What is left of a piece with much text is made here.
+fn write_together(
+    out: &mut dyn Write,
+    count: usize,
+    workers: &[Worker],
+    make: impl Fn(Range<usize>, &mut String) -> usize,
+) -> io::Result<()> {
     let mut jobs = pieces(count, LARGE);
     let turns = || workers.iter().cycle();
     for (worker, piece) in turns().zip(jobs.by_ref().take(2 * workers.len())) {
         worker.give(piece, String::new())?;
     }
-    for (worker, _) in turns().zip(pieces(count, LARGE)) {
-        let mut buffer = worker.made.recv().map_err(io::Error::other)?;
+    for (worker, piece) in turns().zip(pieces(count, LARGE)) {
+        let (at, mut buffer) = worker.made.recv().map_err(io::Error::other)?;
         out.write_all(buffer.as_bytes())?;
+        buffer.clear();
+        write_alone(out, at..piece.end, &make, &mut buffer)?;
         if let Some(piece) = jobs.next() {
-            buffer.clear();
             worker.give(piece, buffer)?;
         }
     }
@@ -79,20 +99,20 @@ fn write_together(out: &mut dyn Write, count: usize, workers: &[Worker]) -> io::
 /// A thread that makes pieces until its queue is closed.
 struct Worker {
     jobs: Sender<(Range<usize>, String)>,
-    made: Receiver<String>,
+    made: Receiver<(usize, String)>,
 }
 
 impl Worker {
     fn start<'s, 'e: 's, F>(scope: &'s Scope<'s, 'e>, make: &'e F) -> Option<Self>
     where
-        F: Fn(Range<usize>, &mut String) + Sync,
+        F: Fn(Range<usize>, &mut String) -> usize + Sync,
     {
         let (jobs, given) = channel::<(Range<usize>, String)>();
         let (done, made) = channel();
         let work = move || {
             for (piece, mut buffer) in given {
-                make(piece, &mut buffer);
-                if done.send(buffer).is_err() {
+                let at = make(piece, &mut buffer);
+                if done.send((at, buffer)).is_err() {
                     return;
                 }
             }
@@ -116,8 +136,11 @@ mod tests {
         for count in [0, 1, SMALL, SMALL + 1, MANY - 1, MANY, MANY + 12_345] {
             let text = |threads: usize| {
                 let mut out = Vec::new();
+                // Some pieces stop early.
                 let make = |range: Range<usize>, buffer: &mut String| {
-                    range.for_each(|i| buffer.push_str(&format!("{i};")));
+                    let end = if range.start % 5 == 0 { range.end } else { range.end.min(range.start + 1000) };
+                    (range.start..end).for_each(|i| buffer.push_str(&format!("{i};")));
+                    end
                 };
                 write(&mut out, count, NonZeroUsize::new(threads), make).unwrap();
                 out
@@ -141,7 +164,11 @@ mod tests {
                 Ok(())
             }
         }
-        let make = |range: Range<usize>, buffer: &mut String| range.for_each(|_| buffer.push('x'));
+        let make = |range: Range<usize>, buffer: &mut String| {
+            let end = range.end;
+            range.for_each(|_| buffer.push('x'));
+            end
+        };
         for threads in [1, 2, 5] {
             let threads = NonZeroUsize::new(threads);
             let refused = write(&mut Full(3 * LARGE), 20 * LARGE, threads, make);
