@@ -179,7 +179,8 @@ fn stored_tensors_are_variables() {
     assert!(written.contains("b = ncnn_ReLU(input = a);"), "{written}");
     assert_eq!(weights.bytes("m.data"), Some(24));
     let text = text.replace("0=2 1=3", "0=2 1=3 21=0");
-    assert!(graph(&text, Some(&bytes)).is_err());
+    let found = graph(&text, Some(&bytes)).unwrap_err();
+    assert_eq!(found.iter().next().map(|found| found.code), Some(Code::NcnnWeights));
     assert!(graph(&text, Some(&[vec![0; 4], bytes].concat())).is_ok());
 }
 

@@ -135,6 +135,8 @@ def compared(old, new):
     def parts(text):
         return {tuple(part.strip().split("\n")[0:3:2]): part.strip().split("\n") for part in text.split("\n### ")[1:]}
     before, after = parts(old), parts(new)
+    if not before.keys() & after.keys():
+        return ["no program has the version that it has on the page"]
     changed = []
     for key in before.keys() & after.keys():
         cases = [{line.split("`")[1]: line for line in lines if line.startswith("* `")} for lines in (before[key], after[key])]

@@ -6,7 +6,7 @@
 
 One line for each table: cases that are right, and all that the program was asked. The last line is the total. Exit
 status 1 if less than --min percent are right, 2 if the program cannot be started. With --known, a file of cases that are
-not right with the reason of each, it is 1 if another case is wrong, or one of these is right. The core needs the standard library of
+not right with the reason of each, it is 1 if another case is wrong, one of these is right, or no case of a table was asked. The core needs the standard library of
 Python; what is computed of models of ONNX needs the packages onnx, onnxruntime and numpy in the interpreter of --python,
 and is skipped without them.
 """
@@ -176,6 +176,8 @@ def main():
     if options.known:
         with open(options.known, encoding="utf-8") as file:
             surprises = list(unexpected(report, json.load(file)))
+        if not options.only:
+            surprises += ["%s: no case was asked" % name for name, _, _ in tables(oracle) if name not in report]
         for line in surprises:
             print(line)
     return 0 if total and share + 1e-9 >= options.min and not surprises else 1

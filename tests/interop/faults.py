@@ -205,7 +205,7 @@ def main():
     full_disk(options, table, rights)
     table.print(options.table)
     print("\n".join(table.wrong[:60] + ["%d runs, %d wrong" % (sum(sum(row[:2]) for row in table.rows.values()), len(table.wrong))]))
-    return 1 if table.wrong else 0
+    return 1 if table.wrong or not table.rows else 0
 
 
 if __name__ == "__main__":

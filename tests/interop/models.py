@@ -111,8 +111,8 @@ def by_evaluation(binary, path, inputs, names):
         return [outputs[name] for name in names]
 
 
-def compare(binary, name, model, inputs, recorded, folder):
-    """Flattens a model into every form, and compares the outputs. Gives how many differ."""
+def compare(binary, name, model, inputs, recorded, folder, by_tract=False):
+    """Flattens a model into every form, and compares the outputs, those of tract only if so asked. Gives how many differ."""
     order, results = graph_names(binary, model)
     wanted = [recorded[result] for result in results] if recorded else None
     try:
@@ -129,7 +129,7 @@ def compare(binary, name, model, inputs, recorded, folder):
         try:
             found, reader = Tract(path).run([inputs[i] for i in order]), "tract"
         except Exception as error:
-            if source is not None or wanted is None:
+            if source is not None or wanted is None or by_tract:
                 say("FAILED %s %s: tract does not load it: %s" % (name, form, str(error)[:300]))
                 bad += 1
                 continue
@@ -169,7 +169,7 @@ def tract(binary, models):
         for name in RUN_BY_TRACT:
             model = os.path.join(folder, name)
             inputs, outputs = example(binary, name, model)
-            bad += compare(binary, name, model, inputs, outputs, os.path.join(folder, name + "-forms"))
+            bad += compare(binary, name, model, inputs, outputs, os.path.join(folder, name + "-forms"), by_tract=True)
     for model in with_data(models):
         record = os.path.join(model, "io.npz")
         if not os.path.exists(record):
@@ -237,15 +237,14 @@ def khronos(binary, models, cases):
                 bad += 1
                 continue
             theirs, ours = nnef.load_graph(model), nnef.load_graph(os.path.join(folder, "out"))
-            same = all(
-                (tensor.data is None) == (ours.tensors[name].data is None)
-                and (tensor.data is None or (tensor.data == ours.tensors[name].data).all())
-                for name, tensor in theirs.tensors.items() if name in ours.tensors)
+            kept = [(tensor.data, ours.tensors[name].data) for name, tensor in theirs.tensors.items() if name in ours.tensors]
+            same = any(data is not None for data, _ in kept) and all(
+                (data is None) == (other is None) and (data is None or (data == other).all()) for data, other in kept)
             say("%s %s: the package nnef loads the data" % ("ok" if same else "FAILED", os.path.basename(model)))
             bad += not same
             read += 1
     say("%d flat documents are read by the package nnef, %d are not" % (read, bad))
-    return bad
+    return bad + (read < 50)
 
 
 def main():

@@ -429,7 +429,7 @@ def models(args, folder):
     tell = lambda counts: ", ".join("%s %d" % (what, counts[what]) for what in ("agrees", "runs", "translated", "refused", "failed"))
     print("onnx: %d models: %s; of %d with standard operations only: %s" % (
         sum(counts.values()), tell(counts), sum(standard.values()), tell(standard)))
-    return failed
+    return failed + (bool(counts) and not counts["agrees"])
 
 
 def main():

@@ -158,7 +158,7 @@ def main():
         print(f"  refused by us only: {mutation} {code} {count}")
     for line in wrong:
         print(line)
-    sys.exit(1 if wrong else 0)
+    sys.exit(1 if wrong or refused * 10 < arguments.count else 0)
 
 
 if __name__ == "__main__":

@@ -183,6 +183,8 @@ def main():
         if wrong:
             sys.exit("\n".join(wrong))
         print(f"{count} results on other inputs are equal")
+        if count < len(made) * options.seeds // 2:
+            sys.exit("onnxruntime computes too few of them")
 
 
 if __name__ == "__main__":

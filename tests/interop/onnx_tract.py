@@ -105,7 +105,7 @@ def main():
             if options.v or kind == "differs":
                 print(f"{folder.name}: {verdict}")
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()))
-    sys.exit(1 if counts["differs"] else 0)
+    sys.exit(1 if counts["differs"] or not counts["same"] else 0)
 
 
 if __name__ == "__main__":

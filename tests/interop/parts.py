@@ -150,6 +150,7 @@ def main():
                     failed += 1
                     print(f"{model}: {str(error)[:400]}")
         print(f"{cut.__name__}: {done} models were cut")
+        failed += done == 0
     sys.exit(failed > 0)
 
 

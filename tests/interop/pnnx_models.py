@@ -107,7 +107,7 @@ def main():
             failed += 1
             print(f"{folder.name}: {wrong}")
     print(f"{len(folders) - failed} of {len(folders)} models compute the numbers of torch")
-    return 1 if failed else 0
+    return 1 if failed or not folders else 0
 
 
 if __name__ == "__main__":

@@ -234,7 +234,7 @@ def main():
             print(f"{outcome}: {name}: {why}", flush=True)
     told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
     print(f"practice: {told}")
-    sys.exit(1 if counts.get("differs", 0) + counts.get("not by run", 0) else 0)
+    sys.exit(1 if counts.get("differs", 0) + counts.get("not by run", 0) or not counts.get("agrees") else 0)
 
 
 if __name__ == "__main__":

@@ -321,7 +321,7 @@ def main():
         print(f"{way}: {', '.join(f'{count} {verdict}' for verdict, count in each.most_common())}")
     print(f"{len(rows)} networks: {', '.join(f'{count} {verdict}' for verdict, count in counts.most_common())}")
     print(f"complete {100 * counts[EQUAL] / max(ours, 1):.1f} % of the {ours} that pnnx converts, wrong {counts[WRONG]}")
-    return 1 if counts[WRONG] else 0
+    return 1 if counts[WRONG] or not counts[EQUAL] else 0
 
 
 if __name__ == "__main__":

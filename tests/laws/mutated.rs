@@ -3,19 +3,17 @@
 
 use crate::common::{error_codes, run};
 use crate::mutants::{again, all_options, mutated};
-use crate::tape::{cases, generated};
+use crate::tape::{checked, generated};
 use nnef_flatten::{Lower, Options};
-use proptest::prelude::*;
 
-proptest! {
-    #![proptest_config(cases(300))]
-
-    #[test]
-    fn what_is_accepted_is_accepted_again(text in generated(170, mutated)) {
+#[test]
+fn what_is_accepted_is_accepted_again() {
+    checked(300, generated(170, mutated), 20, |text| {
         for options in all_options() {
-            again(&text, &options).map_err(TestCaseError::fail)?;
+            again(&text, &options)?;
         }
-    }
+        Ok(run(&text, &Options::default()).is_ok())
+    });
 }
 
 /// The fragment's type argument is logical, that of the operations within is scalar, as what is passed.

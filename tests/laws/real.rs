@@ -1,15 +1,13 @@
 //! The laws of flattening on real documents.
 
 use crate::common::{RealDocument, conformance, flat_text, lowering, models, run};
-use crate::flattening::{
-    Verdict, deterministic, has_provenance, idempotent, json_agrees, keeps_names, levels_agree, verified,
-};
+use crate::flattening::{deterministic, has_provenance, idempotent, json_agrees, keeps_names, levels_agree, verified};
 use nnef_flatten::{Lower, Options};
 
-/// Checks every law on a document, unless it is refused.
-fn laws(document: &RealDocument) -> Verdict {
+/// Checks every law on a document, unless it is refused: tells whether it was accepted.
+fn laws(document: &RealDocument) -> Result<bool, String> {
     let text = &document.text;
-    let Ok(expansion) = run(text, &Options::default()) else { return Ok(()) };
+    let Ok(expansion) = run(text, &Options::default()) else { return Ok(false) };
     let parsed = nnef_flatten::parse("document", text.clone(), &Options::default());
     // The canonical form has the names of inputs and outputs on one line.
     let printed = parsed.document.format();
@@ -31,23 +29,29 @@ fn laws(document: &RealDocument) -> Verdict {
         deterministic(text, &options)?;
         has_provenance(text, &options)?;
     }
-    Ok(())
+    Ok(true)
 }
 
-fn check(documents: impl Iterator<Item = RealDocument>) {
-    let broken: Vec<String> = documents
-        .filter_map(|document| laws(&document).err().map(|why| format!("== {}: {why}", document.name)))
-        .collect();
+fn check(documents: &[RealDocument]) {
+    let (mut accepted, mut broken) = (0, Vec::new());
+    for document in documents {
+        match laws(document) {
+            Ok(is_accepted) => accepted += usize::from(is_accepted),
+            Err(why) => broken.push(format!("== {}: {why}", document.name)),
+        }
+    }
     assert!(broken.is_empty(), "{} documents\n{}", broken.len(), broken.join("\n"));
+    assert!(accepted > 9 && accepted * 10 >= documents.len() * 9, "{accepted} of {}", documents.len());
 }
 
 #[test]
 fn models_flatten_by_the_laws() {
-    check(models().into_iter());
+    check(&models());
 }
 
 #[test]
 fn conformance_documents_flatten_by_the_laws() {
     let valid = |case: &crate::common::Case| case.dialect == "1.0" && case.kind == "valid";
-    check(conformance().into_iter().filter(valid).map(|case| case.document));
+    let documents: Vec<RealDocument> = conformance().into_iter().filter(valid).map(|case| case.document).collect();
+    check(&documents);
 }

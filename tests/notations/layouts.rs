@@ -160,10 +160,21 @@ proptest! {
         prop_assert_eq!(indexer(&sizes), if sizes.is_empty() { Some(0) } else { None });
     }
 
+    /// One text of random characters, and a right one in which a character is replaced: of these one in ten is right.
     #[test]
-    fn any_text_is_read_or_refused(text in matching("(f32|s4|b|token)?[\\[(]{0,2}[0-9,<=?*():{}TLESCM#DP /]{0,24}[\\])}]{0,2}")) {
-        if let Ok(shape) = text.parse::<Shape>() {
-            prop_assert_eq!(shape.to_string().parse::<Shape>().unwrap(), shape);
+    fn any_text_is_read_or_refused(
+        text in matching("(f32|s4|b|token)?[\\[(]{0,2}[0-9,<=?*():{}TLESCM#DP /]{0,24}[\\])}]{0,2}"),
+        shape in arrays(),
+        at in any::<usize>(),
+        other in matching("[0-9,<=?*():{}TLESCM#DP /]{0,2}"),
+    ) {
+        let right = shape.to_string();
+        let at = at % right.len();
+        let near = format!("{}{other}{}", &right[..at], &right[at + 1..]);
+        for text in [text, near] {
+            if let Ok(shape) = text.parse::<Shape>() {
+                prop_assert_eq!(shape.to_string().parse::<Shape>().unwrap(), shape);
+            }
         }
     }
 }

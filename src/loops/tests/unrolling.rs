@@ -205,8 +205,10 @@ fn the_corpus_means_the_same_flat() {
 #[test]
 fn broken_networks_are_not_unrolled() {
     let (_, net, _) = read(&text(r#"{"op": "neg", "name": "y", "inputs": ["nope"]}"#, r#""y""#), false);
-    assert!(unroll_with(&net.unwrap(), &Options::default()).is_err());
-    assert!(run_with("[]", &Options::default()).is_err());
+    let refused = unroll_with(&net.unwrap(), &Options::default()).err().map(|found| told(&found));
+    assert!(refused.is_some_and(|told| told.contains("E0974")));
+    let refused = run_with("[]", &Options::default()).err().map(|found| told(&found));
+    assert!(refused.is_some_and(|told| told.contains("E0920")));
 }
 
 /// A large weight matrix is in the graph once, not once for each trip; the operand gets a new axis.

@@ -116,6 +116,7 @@ fn elements_of_constants_in_a_file_are_counted_and_read() {
 #[test]
 fn malformed_files_give_the_same_error_at_the_same_byte() {
     let bytes = model();
+    let mut malformed = 0;
     for (cut, change) in (0..bytes.len()).step_by(37).map(|cut| (cut, None)).chain((0..200).map(|at| (0, Some(at)))) {
         let mut broken = bytes[..bytes.len() - cut].to_vec();
         if let Some(at) = change {
@@ -124,7 +125,10 @@ fn malformed_files_give_the_same_error_at_the_same_byte() {
         let contents = scanned(stored(&broken).path(), 1 << 20).unwrap();
         let [in_file, held] = [&contents, &Contents::from(Bytes::from(broken))].map(decode);
         assert_eq!(in_file.as_ref().err(), held.as_ref().err(), "{cut} {change:?}");
+        malformed += usize::from(held.is_err());
     }
+    // A file that is cut is malformed wherever that is.
+    assert!(malformed > 250, "{malformed} are malformed");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Sequences and optionals, in several nodes.
 
-use super::trial::{check, tried};
-use crate::eval::Limits;
+use super::trial::{check, refused};
+use crate::diagnostics::Code;
 
 const X: &str = "float[2] a = {1, 2}, float[2] b = {3, 4}, int64 i = {-1}, int64 z = {0}";
 
@@ -25,7 +25,7 @@ fn sequences_are_made_and_read() {
     ] {
         check(13, X, &format!("y <- {nodes}"), shape, wanted);
     }
-    assert!(tried(13, X, "y = SequenceAt (a, i)", Limits::default()).is_err());
+    assert_eq!(refused(13, X, "y = SequenceAt (a, i)"), Some(Code::EvalArgument));
 }
 
 #[test]
@@ -33,5 +33,5 @@ fn optionals_have_a_value_or_none() {
     check(18, X, "y = OptionalHasElement ()", &[], &[0.0]);
     check(18, X, "y <- o = Optional (a) y = OptionalGetElement (o)", &[2], &[1.0, 2.0]);
     check(18, X, "y <- o = Optional (a) y = OptionalHasElement (o)", &[], &[1.0]);
-    assert!(tried(18, X, "y <- o = Optional () y = OptionalGetElement (o)", Limits::default()).is_err());
+    assert_eq!(refused(18, X, "y <- o = Optional () y = OptionalGetElement (o)"), Some(Code::EvalValue));
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::Options;
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Code, Diagnostic};
 use crate::eval::Limits;
 use crate::onnx::Document;
 use crate::onnx::text::Production;
@@ -32,6 +32,11 @@ pub(super) fn tried(
     let document = document.unwrap_or_else(|| panic!("{text}: {found}"));
     let outputs = document.run_tensors::<Tensor>(&[], (limits, &options))?;
     Ok(outputs.into_iter().map(|(_, tensor)| tensor).collect())
+}
+
+/// The code of the refusal of a node; none if it has results.
+pub(super) fn refused(version: i64, constants: &str, node: &str) -> Option<Code> {
+    tried(version, constants, node, Limits::default()).err().map(|error| error.code)
 }
 
 /// The results of a node.
