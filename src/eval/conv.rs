@@ -101,7 +101,7 @@ fn convolve(call: &Call, direction: Direction) -> KernelResult {
         }
         _ => return Err(EvalError::shapes(format!("`output_shape` {reference:?} does not fit {count} channels"))),
     };
-    let windows = windows(call, &input.shape()[2..], &filter.shape()[2..], (direction, false), spatial)?;
+    let windows = windows(call, &input.shape()[2..], &filter.shape()[2..], direction, false, spatial)?;
     let shape: Vec<usize> = [input.shape()[0], count].into_iter().chain(windows.output()).collect();
     let biases = biases(call, count)?;
     Ok(vec![pack(correlate(call, &input, &filter, &biases, &channels, &windows, &shape)?)?])

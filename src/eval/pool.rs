@@ -51,7 +51,7 @@ impl Pool {
         if call.deviates(Deviation::SpatialWindows) {
             size.iter_mut().take(2).for_each(|size| *size = 1);
         }
-        let mut windows = windows(call, input.shape(), &size, (direction, of_space), reference)?;
+        let mut windows = windows(call, input.shape(), &size, direction, of_space, reference)?;
         let mut outside = if windows.border == Border::Ignore { f64::NEG_INFINITY } else { 0.0 };
         if call.deviates(Deviation::IgnoredBorder) {
             windows.border = Border::Ignore;
@@ -74,7 +74,7 @@ impl Pool {
 
     /// Computes each item of the output.
     fn each<T: Clone>(&self, call: &Call, empty: T, f: impl Fn(&PlaneWindow) -> T) -> Result<Vec<T>, EvalError> {
-        pooled(call.budget(), &self.windows, self.items(), (self.outer.iter().product(), empty), f)
+        pooled(call.budget(), &self.windows, self.items(), self.outer.iter().product(), empty, f)
     }
 
     /// Computes each item of the output, which has scalars.

@@ -25,7 +25,8 @@ pub(crate) fn windows(
     call: &Call,
     input: &[usize],
     size: &[usize],
-    (direction, of_space): (Direction, bool),
+    direction: Direction,
+    of_space: bool,
     reference: Option<&[usize]>,
 ) -> Result<Windows, EvalError> {
     let is_short = |items: usize| of_space && is_of_space(items, input.len());

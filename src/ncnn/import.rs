@@ -316,7 +316,7 @@ impl<'a> NetworkImport<'a> {
         let operator = Operator { kind: layer.kind.clone(), span: layer.span, ..Operator::default() };
         let name = names.first().copied().unwrap_or(NameId::ROOT);
         let mut line = LayerLine {
-            to: Line::bare((&mut self.builder, &operator), (name, self.file), self.options, (&mut found, &mut complex)),
+            to: Line::bare(&mut self.builder, &operator, name, self.file, self.options, &mut found, &mut complex),
             settings: LayerSettings { layer, row },
             operands: operands.to_vec(),
             weights,

@@ -38,7 +38,8 @@ pub(crate) struct ParsedExpression {
 /// All independent errors.
 pub(crate) fn parse(
     text: &str,
-    (file, start): (FileId, u32),
+    file: FileId,
+    start: u32,
     reading: Reading,
 ) -> Result<(ParsedExpression, Diagnostics), Diagnostics> {
     let reader = |careless| ExpressionReader::new(text, (file, start), reading, careless);

@@ -168,7 +168,8 @@ pub(crate) fn pooled<T: Clone>(
     budget: &Budget,
     windows: &Windows,
     items: &[f64],
-    (planes, empty): (usize, T),
+    planes: usize,
+    empty: T,
     f: impl Fn(&PlaneWindow) -> T,
 ) -> Result<Vec<T>, EvalError> {
     let output = windows.output();

@@ -279,7 +279,7 @@ pub(in crate::eval) fn non_max_suppression(call: &Call) -> KernelResult {
         centred: form == 1.0,
     };
     let (boxes, scores) = (boxes.to_scalars(), scores.to_scalars());
-    let selected = of.selected(call.budget(), (&boxes, &scores), [batch, classes, count])?;
+    let selected = of.selected(call.budget(), &boxes, &scores, [batch, classes, count])?;
     Ok(vec![Tensor::integers(&[selected.len() / 3, 3], selected)?])
 }
 

@@ -177,7 +177,7 @@ impl BoxedPlane {
         line.require("pooled_width", wide > 0 && high > 0, "a number above 0, as is `pooled_height`")?;
         let region = line.to.reshaped(region, &[1, 4])?;
         // The coordinates are x and y of one corner, then those of the other one.
-        let corner = |line: &mut LayerLine, at: i64| line.to.part_of(region, 1, (at, at.saturating_add(1)));
+        let corner = |line: &mut LayerLine, at: i64| line.to.item_of(region, 1, at);
         let corners = [[corner(line, 0)?, corner(line, 2)?], [corner(line, 1)?, corner(line, 3)?]];
         Ok(BoxedPlane { x, extents: [channels, rows, columns], corners, wide, high, scale })
     }
@@ -214,11 +214,11 @@ fn pooled(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let inside = line.to.reshaped(across.inside, &[1, 1, wide, columns])?;
     let y = line.to.reshaped(plane.x, &[channels, rows, 1, columns])?;
     let y = line.to.formula_of(&chosen, &[inside, y])?;
-    let y = line.to.on("max_reduce", y, [integers(&[3])])?;
+    let y = line.to.on("max_reduce", y, [integers([3])])?;
     let inside = line.to.reshaped(down.inside, &[1, high, rows, 1])?;
     let y = line.to.reshaped(y, &[channels, 1, rows, wide])?;
     let y = line.to.formula_of(&chosen, &[inside, y])?;
-    let y = line.to.on("max_reduce", y, [integers(&[2])])?;
+    let y = line.to.on("max_reduce", y, [integers([2])])?;
     let y = line.to.reshaped(y, &[channels, high, wide])?;
     plane.filled(line, y, parts)
 }
@@ -244,7 +244,7 @@ fn pooled_by_place(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     ];
     let x = line.to.reshaped(plane.x, &[count, high, wide, rows, columns])?;
     let y = line.to.formula_of("select(and(@0,@1),@2,0.0)", &[&inside[..], &[x]].concat())?;
-    let y = line.to.on("sum_reduce", y, [integers(&[3, 4])])?;
+    let y = line.to.on("sum_reduce", y, [integers([3, 4])])?;
     let y = line.to.reshaped(y, &[count, high, wide])?;
     let area = [line.to.reshaped(down.count, &[1, high, 1])?, line.to.reshaped(across.count, &[1, 1, wide])?];
     let y = line.to.formula_of("div(@2,max(mul(@0,@1),1.0))", &[&area[..], &[y]].concat())?;

@@ -93,7 +93,8 @@ impl<'c> FragmentBody<'c> {
         &self,
         call: &mut TranslatedCall<'c>,
         given: Vec<Option<BodyParameter>>,
-        (order, wanted): (&[usize], &[usize]),
+        order: &[usize],
+        wanted: &[usize],
     ) -> Translation<TranslatedBody> {
         let graph = self.adapted(call, &given)?;
         let mut values: Vec<Option<ModelValue>> = vec![None; graph.tensors.len()];

@@ -155,7 +155,7 @@ impl<'m> Inference<'m> {
             let known = match of.noted(*output) {
                 Some(noted) => self.stored(noted),
                 None => {
-                    let mistake = self.compare(&ty, (*output, of), node.at);
+                    let mistake = self.compare(&ty, *output, of, node.at);
                     let settled = self.settled(ty, *output, of);
                     match mistake {
                         Some(mistake) => Known::new(mistake.leaves(&settled), None),
@@ -209,7 +209,8 @@ impl<'m> Inference<'m> {
         if let Some(operator) = self.operators.get(&key) {
             return *operator;
         }
-        let operator = Operator::find(names.operator(node), version);
+        let (domain, name) = names.operator(node);
+        let operator = Operator::find(domain, name, version);
         self.operators.insert(key, operator);
         operator
     }

@@ -34,7 +34,7 @@ impl<'m> Inference<'m> {
         let names = &self.model.names;
         let base = self.frame.imports.version(names, None);
         let plain = self.without_references(node);
-        let Some(model) = apart(names, &plain, &self.scope, (version, base)) else { return told };
+        let Some(model) = apart(names, &plain, &self.scope, version, base) else { return told };
         let Some(body) = model.functions.first() else { return told };
         let operand = |input: &NameId| if *input == NameId::ROOT { None } else { self.scope.get(*input).cloned() };
         let operands = plain.inputs.iter().map(operand).collect();

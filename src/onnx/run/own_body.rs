@@ -54,7 +54,7 @@ pub(super) fn results(call: &NodeCall, base: Option<i64>) -> Result<Vec<RunValue
     let pairs = || node.inputs.iter().zip(call.operands).filter_map(|(name, value)| Some((*name, value.as_ref()?)));
     let types = GivenTypes(pairs().map(|(name, value)| (name, type_of(value))).collect());
     let (domain, name) = names.operator(&node);
-    let model = apart(names, &node, &types, (call.version, base)).ok_or_else(|| unknown(domain, name))?;
+    let model = apart(names, &node, &types, call.version, base).ok_or_else(|| unknown(domain, name))?;
     let function = model.functions.first().ok_or_else(|| unknown(domain, name))?;
     let is_wanted = |i: usize| node.outputs.get(i).is_some_and(|output| *output != NameId::ROOT);
     let body = RunBody::of_outputs(function, is_wanted);

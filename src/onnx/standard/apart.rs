@@ -23,7 +23,8 @@ pub(crate) fn apart(
     names: &ModelNames,
     node: &NodeProto,
     types: &dyn OperandTypes,
-    (version, base): (i64, Option<i64>),
+    version: i64,
+    base: Option<i64>,
 ) -> Option<ModelProto> {
     let (domain, name) = names.operator(node);
     let body = BodyTable::Functions.body(domain, name, version)?;

@@ -150,7 +150,7 @@ fn bodies_compute_what_kernels_compute() {
                 if items.len() == 1 && !sample.graph.contains(&format!("[1] {name}")) { &[] } else { &[items.len()] };
             ((*name).to_owned(), Tensor::integers(shape, items.to_vec()).unwrap().into())
         });
-        let Ok(inputs) = random_inputs(&source, (&given.collect::<Vec<_>>(), 1), &settings) else { continue };
+        let Ok(inputs) = random_inputs(&source, &given.collect::<Vec<_>>(), 1, &settings) else { continue };
         let outputs = |of: &Document| of.run_tensors(&inputs, (settings.evaluation, &settings.options));
         let outputs = outputs(&source).and_then(|wanted| Ok((wanted, outputs(&flat)?)));
         match outputs.map(|(wanted, found)| compare(&wanted, &found, |_| f64::INFINITY).unwrap().largest) {

@@ -235,7 +235,7 @@ impl<'m> Import<'m> {
     pub(super) fn node(&mut self, node: &'m NodeProto) {
         let (domain, operator) = self.model.names.operator(node);
         let first = self.emit.builder.graph.operations.len();
-        let results = self.results(node, (domain, operator));
+        let results = self.results(node, domain, operator);
         self.note(node, first);
         if let Err(refusal) = results {
             let called = if domain.is_empty() { operator.to_owned() } else { format!("{domain}.{operator}") };
@@ -268,7 +268,7 @@ impl<'m> Import<'m> {
     }
 
     /// Adds the counterpart of a node and holds its results.
-    fn results(&mut self, node: &'m NodeProto, (domain, operator): (&'m str, &'m str)) -> Lowered<()> {
+    fn results(&mut self, node: &'m NodeProto, domain: &'m str, operator: &'m str) -> Lowered<()> {
         let mut operands = Vec::with_capacity(node.inputs.len());
         for name in &node.inputs {
             operands.push(if *name == NameId::ROOT { None } else { Some(self.item(*name)?) });
@@ -354,8 +354,8 @@ impl<'m> Import<'m> {
             });
         }
         let given: usize = values.iter().flatten().map(|tensor| tensor.len()).sum();
-        let stores = (self.reading.stores, self.reading.budget);
-        let results = evaluate_node(&self.model.names, node, version, &values, stores).ok();
+        let (stores, budget) = (self.reading.stores, self.reading.budget);
+        let results = evaluate_node(&self.model.names, node, version, &values, stores, budget).ok();
         self.reading.budget.forgive();
         let results = results?;
         let made: usize = results.iter().map(|result| result.len()).sum();

@@ -79,7 +79,7 @@ pub(super) fn of(op: Op) -> Option<&'static Template> {
     let read = |op: Op| {
         let Counterpart::Template(text) = op.row().nnef else { return None };
         let reading = Reading { template: true, ..Reading::default() };
-        let expression = parse(text, (FileId::default(), 0), reading).ok()?.0.expression;
+        let expression = parse(text, FileId::default(), 0, reading).ok()?.0.expression;
         let classes = expression.classes().0;
         Some((op, Template { expression, classes }))
     };

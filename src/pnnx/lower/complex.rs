@@ -187,8 +187,8 @@ impl Line<'_> {
             return Ok(ComplexParts { re: x, im: None });
         }
         let last = self.rank(x)?.saturating_sub(1);
-        let [re, im] = [(0, 1), (1, 2)].map(|range| {
-            let part = self.section(x, last, range)?;
+        let [re, im] = [0, 1].map(|at| {
+            let part = self.part_of(x, last, at..at + 1)?;
             self.without_axes(part, &[last])
         });
         Ok(ComplexParts { re: re?, im: Some(im?) })

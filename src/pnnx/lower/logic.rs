@@ -88,7 +88,7 @@ impl Line<'_> {
 
     /// The value of an expression in files, which may be a literal.
     fn valued(&mut self, text: &str, items: &[ExpandedItem]) -> Lowered<ExpandedItem> {
-        let parsed = parse(text, (self.file, 0), Reading::default()).map_err(|_| MISSING)?.0;
+        let parsed = parse(text, self.file, 0, Reading::default()).map_err(|_| MISSING)?.0;
         match self.expression(&parsed.expression, items) {
             ExpandedItem::Refused => Err(MISSING),
             item => Ok(item),

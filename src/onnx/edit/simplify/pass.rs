@@ -91,8 +91,10 @@ impl<'m> SimplifyPass<'m> {
         names: &'m mut ModelNames,
         imports: Imports,
         rules: &'m RuleLookup,
-        (named, variables): (&'m FxHashSet<NameId>, &'m FxHashSet<NameId>),
-        (hidden, uses): (FxHashSet<NameId>, Vec<u32>),
+        named: &'m FxHashSet<NameId>,
+        variables: &'m FxHashSet<NameId>,
+        hidden: FxHashSet<NameId>,
+        uses: Vec<u32>,
     ) -> Self {
         let scope = SimplifyScope::new(names.values.len(), hidden);
         SimplifyPass {

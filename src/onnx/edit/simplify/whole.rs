@@ -52,7 +52,7 @@ fn nodes(model: &mut ModelProto, used: UsedRules, options: &Options) -> RuleCoun
     let hidden = hidden_names(model);
     let ModelProto { names, graph, functions, opsets, .. } = model;
     let imports = Imports::new(names, opsets);
-    let mut pass = SimplifyPass::new(names, imports, &rules, (&named, &variables), (hidden, uses));
+    let mut pass = SimplifyPass::new(names, imports, &rules, &named, &variables, hidden, uses);
     if let Some(graph) = graph {
         pass.graph(graph, Some(&types.main).filter(|types| !types.contradicts), false);
     }

@@ -99,7 +99,7 @@ pub(in crate::onnx::from_nnef) fn scan(call: &mut TranslatedCall) -> Translation
             }
         }
     }
-    let made = body.translated(call, given, (&order, &wanted))?;
+    let made = body.translated(call, given, &order, &wanted)?;
     for (after, initial) in made.results.iter().zip(&inputs).take(states) {
         changes(after, initial).map_or(Ok(()), |why| Err(Refused::meaning(format!("`{}`: {why}", call.name()))))?;
     }

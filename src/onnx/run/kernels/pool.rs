@@ -27,7 +27,7 @@ impl<'c> PoolCall<'c> {
 
     /// Computes each item of the result.
     fn each<T: Clone>(&self, call: &NodeCall, empty: T, f: impl Fn(&PlaneWindow) -> T) -> Result<Vec<T>, EvalError> {
-        pooled(call.budget, &self.windows, &self.x.items, (self.shape[0] * self.shape[1], empty), f)
+        pooled(call.budget, &self.windows, &self.x.items, self.shape[0] * self.shape[1], empty, f)
     }
 
     /// The result, which has the type of the input.

@@ -202,7 +202,7 @@ struct Cells {
 }
 
 impl Cells {
-    fn new((start, end): (f64, f64), cells: usize, ratio: i64, half_pixel: bool) -> Self {
+    fn new(start: f64, end: f64, cells: usize, ratio: i64, half_pixel: bool) -> Self {
         let length = if half_pixel { end - start } else { (end - start).max(1.0) };
         let samples = if ratio > 0 { ratio as usize } else { (length / cells as f64).ceil() as usize };
         Cells { start, size: length / cells as f64, samples }
@@ -276,8 +276,8 @@ pub(in crate::onnx) fn roi_align(call: &NodeCall) -> KernelResult {
         let batch = batch.ok_or_else(|| call.refused("a batch index is outside of the operand"))?;
         let corner = |i: usize| regions.items[region * 4 + i] * scale - if half_pixel { 0.5 } else { 0.0 };
         let cells = [
-            Cells::new((corner(1), corner(3)), rows, ratio, half_pixel),
-            Cells::new((corner(0), corner(2)), columns, ratio, half_pixel),
+            Cells::new(corner(1), corner(3), rows, ratio, half_pixel),
+            Cells::new(corner(0), corner(2), columns, ratio, half_pixel),
         ];
         let samples = call.budget.room(&[cells[0].samples, cells[1].samples])?;
         call.budget.product(samples.saturating_mul(rows * columns), 4 * channels + 1)?;

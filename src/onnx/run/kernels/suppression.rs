@@ -19,6 +19,6 @@ pub(in crate::onnx) fn non_max_suppression(call: &NodeCall) -> KernelResult {
         least: call.single_float(4)?,
         centred: call.flag("center_point_box", false)?,
     };
-    let selected = of.selected(call.budget, (&boxes.items, &scores.items), [batch, classes, count])?;
+    let selected = of.selected(call.budget, &boxes.items, &scores.items, [batch, classes, count])?;
     one(call.made(&[selected.len() / 3, 3], Data::Int64(selected))?)
 }
