@@ -1,7 +1,7 @@
 //! Reshape, transpose, squeeze, unsqueeze (4.5.1, 4.5.2).
 
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult};
 use crate::extents::{self, inserted, is_order};
 use crate::tensor::{Tensor, kernels};
 

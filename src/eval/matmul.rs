@@ -1,8 +1,8 @@
 //! Products of matrices (4.7, 4.9.2).
 
 use super::broadcast::{common, map2};
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult};
 use super::kernels;
 use crate::extents::Align;
 use crate::tensor::Tensor;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ndarray::ArrayD;
 
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult};
 use super::kernels::{Direction, PlaneWindow, Windows, pooled};
 use super::window::windows;
 use crate::dictionary::Deviation;
@@ -160,7 +160,7 @@ pub(crate) fn max_pool_with_index(call: &Call) -> KernelResult {
 }
 
 fn index(call: &Call, pool: &Pool, wanted: &[usize]) -> Result<Vec<i64>, EvalError> {
-    let index = super::call::lengthened(&call.integers("index")?, if call.draft() { wanted.len() } else { 0 });
+    let index = super::eval_call::lengthened(&call.integers("index")?, if call.draft() { wanted.len() } else { 0 });
     let (name, volume) = (call.name(), pool.windows.volume());
     if index.shape() != wanted {
         let given = index.shape();

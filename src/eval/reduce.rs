@@ -2,8 +2,8 @@
 //!
 //! NaN is treated as the greatest and as the least number, so that it propagates.
 
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult};
 use super::kernels::{MAX, MEAN, MIN, Reduction, SUM};
 use crate::dictionary::Deviation;
 use crate::tensor::kernels::Extreme;

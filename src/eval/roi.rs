@@ -3,8 +3,8 @@
 //! A row of `rois` has the first corner of a region, then the second, both in the order of the axes. The second
 //! corner is exclusive. Items outside of the input are 0, as in pooling with the default border.
 
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult};
 use super::kernels::{advance, greater};
 use super::resize::{Method, Taps, interpolate, taps};
 use crate::graph::border::Border;

@@ -3,8 +3,8 @@
 //! All of these operations copy items of the input, so they share a function that takes the indices to copy along
 //! each axis.
 
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult};
 use super::window;
 use crate::dictionary::Deviation;
 use crate::extents::{Bounds, nnef_section, replaced};

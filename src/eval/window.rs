@@ -1,7 +1,7 @@
 //! The settings of sliding windows (4.3).
 
-use super::call::Call;
 use super::error::EvalError;
+use super::eval_call::Call;
 use super::kernels::{Direction, SlidingWindow, Windows};
 use crate::dictionary::Deviation;
 use crate::extents::{End, Window};

@@ -6,10 +6,10 @@
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::expression_table::Counterpart;
 use super::import::is_complex;
 use super::model::{EXPR, EXPRESSION, FLOATS, Operator, OperatorParam, PnnxModel, Role, Typed, UNKNOWN};
 use super::parse::{Reading, is_text, parse};
-use super::table::Counterpart;
 use super::tokens::Literal;
 use super::tree::{Term, TreeNode, push_leaf};
 use crate::Options;

@@ -51,7 +51,7 @@ use crate::parts::TRANSLATION;
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::model::{Operator, OperatorParam, Role};
 
-use super::table::Op;
+use super::expression_table::Op;
 use crate::library::assembly::integers;
 pub(crate) use line::Line;
 pub(super) use line::Operand;

@@ -3,7 +3,7 @@
 //! One token of lookahead is sufficient, and chains of a million operations are nested a million deep; so the parser
 //! is a loop over the tokens with an explicit stack.
 
-use super::table::Op;
+use super::expression_table::Op;
 use super::tokens::{self, Literal, Misread, Token, TokenKind, tokens};
 use super::tree::{Expression, NodeId, Term};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};

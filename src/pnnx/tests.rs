@@ -6,12 +6,12 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::evaluate::ExpressionValue;
+use super::expression_table::{Counterpart, Op};
 use super::fold::no_extents;
 use super::graph::ConversionOptions;
 use super::model::PnnxModel;
 use super::number::{Meaning, Number, keeps_integer_part};
 use super::parse::{Reading, parse};
-use super::table::{Counterpart, Op};
 use super::tree::Expression;
 use crate::Options;
 use crate::eval::Evaluator;

@@ -1,8 +1,8 @@
 //! Operations that move items: ranges, slices, gather and scatter.
 
 use crate::eval::array::view;
-use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
+use crate::eval::eval_call::{Call, KernelResult};
 use crate::eval::kernels::{Indices, Misplaced, Triangle, first_along, indices_of};
 use crate::eval::suppression::Suppression;
 use crate::graph::Value;

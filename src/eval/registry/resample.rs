@@ -5,8 +5,8 @@ use ndarray::{ArrayD, Axis, Dimension, IxDyn, indices};
 
 use crate::dictionary::{CUBIC_SLOPE, cubic};
 use crate::eval::array::scalars;
-use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
+use crate::eval::eval_call::{Call, KernelResult};
 use crate::eval::kernels::{COORDINATES, Coordinates, ROUNDINGS, ResampledAxis, Rounding};
 
 use super::arrange::is_given;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
+use crate::eval::eval_call::{Call, KernelResult};
 use crate::eval::kernels::{Complex, Fourier, SignalFrames, Signals};
 use crate::tensor::Tensor;
 

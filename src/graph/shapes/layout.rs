@@ -1,9 +1,9 @@
 //! Operations that only change the axes: reshape, transpose, squeeze, unsqueeze (H5, H6, H10).
 
 use super::axes::{AxisSet, twice};
-use super::call::{Call, Ints, MAX_RANK, Role, shown};
 use super::outcome::{RuleResult, ShapeError, UNKNOWN, known, of_rank, refuse, same};
 use super::shape::{Extent, Extents};
+use super::shape_call::{Call, Ints, MAX_RANK, Role, shown};
 use crate::diagnostics::Code;
 use crate::extents::{self, ReshapeError};
 use crate::graph::dims::Dim;

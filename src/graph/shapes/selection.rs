@@ -1,8 +1,8 @@
 //! Parts and repetitions of one tensor: slice, tile, pad, gather (H9, H12, H13).
 
-use super::call::{Call, Dims, Role};
 use super::outcome::{RuleResult, ShapeError, UNKNOWN, known, of_rank, refuse};
 use super::shape::{Extent, Extents};
+use super::shape_call::{Call, Dims, Role};
 use crate::diagnostics::Code;
 use crate::dictionary::Deviation;
 use crate::extents::{Bounds, nnef_section, replaced};

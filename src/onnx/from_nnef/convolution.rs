@@ -1,9 +1,9 @@
 //! Convolution, transposed convolution, and matrix products.
 
-use super::call::{Bound, Refused, TranslatedCall, Translation};
 use super::formula::combine;
 use super::lists;
 use super::padding::{Axis, Border, border, pad, windows};
+use super::translated_call::{Bound, Refused, TranslatedCall, Translation};
 use super::value::{Attributes, ModelValue, NnefElement, ints, open, text};
 use crate::extents::End;
 use crate::onnx::model::AttributeValue;

@@ -1,7 +1,7 @@
 //! Padding: borders of tensors, and the padding of windows.
 
-use super::call::{Refused, TranslatedCall, Translation};
 use super::lists;
+use super::translated_call::{Refused, TranslatedCall, Translation};
 use super::value::{Attributes, KnownExtents, ModelValue, NnefElement, text};
 use crate::extents::{End, Window};
 use crate::graph::border;

@@ -1,10 +1,10 @@
 //! Sums, means and maxima over windows along any axes, and transposed sums.
 
-use super::call::{Refused, TranslatedCall, Translation};
 use super::convolution::{attributes, cuts, transposed};
 use super::fold::{Folded, by_groups, fold, groups, unfold};
 use super::lists::{before, from, known_at, known_product, product};
 use super::padding::{Axis, Border, border, least, pad, padded_extent, plain_windows, windows};
+use super::translated_call::{Refused, TranslatedCall, Translation};
 use super::value::{Attributes, ModelValue, NnefElement, open};
 use crate::graph::windows::is_of_space;
 use crate::onnx::model::AttributeValue;

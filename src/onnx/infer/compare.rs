@@ -1,10 +1,10 @@
 //! What is found about values, compared with what a model declares of them.
 
-use super::call::{InferCall, Known};
 use super::declared::{declared, of_constant};
 use super::engine::{InferGoal, Inference};
 use super::facts::{TensorExtents, ValueType};
 use super::graphs::KnownResults;
+use super::infer_call::{InferCall, Known};
 use super::shown::shown;
 use crate::diagnostics::Code;
 use crate::graph::Element;

@@ -7,11 +7,11 @@ use smallvec::SmallVec;
 
 use super::bodies::FunctionTypes;
 use super::budget::InferBudget;
-use super::call::{Bindings, InferCall, Known};
 use super::compare::Mistaken;
 use super::contradictions::Contradictions;
 use super::facts::ValueType;
 use super::graphs::KnownResults;
+use super::infer_call::{Bindings, InferCall, Known};
 use super::merge::unified;
 use super::operator::{ConstantSource, Operator};
 use super::rules::arithmetic::by_meaning;

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::call::Known;
 use super::contradictions::Contradictions;
 use super::engine::{InferFrame, Inference, ResultTypes};
 use super::facts::ValueType;
 use super::graphs::KnownResults;
+use super::infer_call::Known;
 use super::merge::unified;
 use super::scope::TypeScope;
 use super::seen::SeenCalls;

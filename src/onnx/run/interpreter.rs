@@ -8,10 +8,10 @@ use rustc_hash::FxHashMap;
 
 use super::attributes::{CallAttributes, NodeAttributes};
 use super::body::RunBody;
-use super::call::{NodeCall, NodeKernel};
 use super::control::{CONTROL, Control};
 use super::failure::RunFailure;
 use super::holdings::Holdings;
+use super::node_call::{NodeCall, NodeKernel};
 use super::own_body;
 use super::scope::RunScope;
 use super::stored::Stores;

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use super::body::RunBody;
-use super::call::NodeCall;
 use super::element::number_of;
 use super::failure::RunFailure;
 use super::interpreter::{Interpreter, unknown};
+use super::node_call::NodeCall;
 use crate::graph::Element;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
@@ -43,7 +43,7 @@ fn items(tensor: &Tensor) -> Option<std::sync::Arc<[Dim]>> {
     if !is_whole || tensor.len() > MAX_ITEMS {
         return None;
     }
-    super::call::integers(tensor).ok().map(|items| items.into_iter().map(Dim::Int).collect())
+    super::node_call::integers(tensor).ok().map(|items| items.into_iter().map(Dim::Int).collect())
 }
 
 /// The results of a node, from the body of its operator for these operands. `base` is the version of the standard operator

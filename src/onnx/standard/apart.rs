@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::call::StandardCall;
+use super::body_table::BodyTable;
 use super::facts::OperandTypes;
-use super::table::BodyTable;
+use super::standard_call::StandardCall;
 use crate::graph::names::NameId;
 use crate::onnx::model::{AttributeProto, Fields, FunctionProto, ModelNames, ModelProto, NodeProto, OperatorSet};
 use crate::onnx::operators::row_of;

@@ -2,10 +2,10 @@
 
 use rustc_hash::FxHashSet;
 
+use super::body_table::BodyTable;
 use super::microsoft;
 use super::plan::BodyPlan;
 use super::selection::Selection;
-use super::table::BodyTable;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::functions::{FunctionKey, NodeFinding};

@@ -2,10 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::call::StandardCall;
+use super::body_table::StandardBody;
 use super::needs::BodyNeeds;
 use super::selection::Selection;
-use super::table::StandardBody;
+use super::standard_call::StandardCall;
 use super::template::TemplateSettings;
 use super::visible::VisibleTypes;
 use crate::onnx::functions::{FunctionKey, Imports, NodeFinding};

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
+use super::body_table::BodyTable;
 use super::needs::BodyNeeds;
-use super::table::BodyTable;
 use crate::Options;
 use crate::onnx::functions::{FunctionKey, is_kept, is_lowered};
 use crate::onnx::model::{FunctionProto, ModelNames, NodeProto};

@@ -10,8 +10,8 @@ use super::control::CONTROL;
 use super::emit::{EMPTY, Emitter};
 use super::item::{FlatTensor, KnownTensor, NnefItem, NnefOutcome, primitive};
 use super::line::{NodeLine, NodeResults};
+use super::lowering_table;
 use super::refusal::{Lowered, NodeRefusal};
-use super::table;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::eval::Budget;
@@ -293,7 +293,7 @@ impl<'m> Import<'m> {
             }
             return Ok(());
         }
-        let row = table::find(domain, operator).ok_or(NodeRefusal::because("there is no rule for it"))?;
+        let row = lowering_table::find(domain, operator).ok_or(NodeRefusal::because("there is no rule for it"))?;
         self.begin(node);
         let mark = self.emit.builder.graph.tensors.len();
         let attributes = NodeAttributes { names: &self.model.names, node, bound: None };

@@ -7,10 +7,10 @@ use smallvec::SmallVec;
 
 use super::{Expander, OperandList, OperationPlace};
 use crate::graph::names::NameId;
+use crate::pnnx::expression_table::{Counterpart, Op};
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::number::Meaning;
 use crate::pnnx::parse::{Reading, parse};
-use crate::pnnx::table::{Counterpart, Op};
 use crate::pnnx::tree::{Expression, NodeId, Term};
 use crate::source::FileId;
 

@@ -6,9 +6,9 @@ use super::{Line, Lowered, LoweringRow, Refusal, by_rule, fourier, spectra};
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
 use crate::parts::TRANSLATION;
+use crate::pnnx::expression_table::Op;
 use crate::pnnx::item::{ExpandedItem, List};
 use crate::pnnx::model::Setting;
-use crate::pnnx::table::Op;
 use crate::pnnx::tokens::Literal;
 use crate::pnnx::tree::{Expression, Term};
 

@@ -8,9 +8,9 @@ use super::{Line, Lowered, LoweringRow, Refusal};
 use crate::dictionary::{self, InNnef, Vocabulary};
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
+use crate::pnnx::expression_table::Op;
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::parse::{Reading, parse};
-use crate::pnnx::table::Op;
 use crate::pnnx::tokens::Literal;
 
 pub(super) const ROWS: &[LoweringRow] = &[

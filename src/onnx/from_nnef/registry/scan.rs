@@ -4,8 +4,8 @@
 use std::rc::Rc;
 
 use super::super::body::{BodyParameter, FragmentBody};
-use super::super::call::{Refused, TranslatedCall, Translation, checked_axis};
 use super::super::lists::{before, from, known_at};
+use super::super::translated_call::{Refused, TranslatedCall, Translation, checked_axis};
 use super::super::value::{Attributes, KnownExtents, ModelValue, NnefElement, ints};
 use crate::graph::scan::{self, Collected, Scan, ScanValue};
 use crate::graph::{Key, Value};

@@ -5,7 +5,7 @@ use super::source::natural;
 use crate::extents::{self, ReshapeError, Reshaped};
 use crate::graph::dims::Dim;
 use crate::onnx::infer::InferCall;
-use crate::onnx::infer::call::MAX_ITEMS;
+use crate::onnx::infer::infer_call::MAX_ITEMS;
 
 /// The integers of an operand, or of an attribute before the version in which the operand replaced it.
 pub(crate) fn listed(call: &InferCall, operand: usize, attribute: &str) -> Option<Vec<i64>> {

@@ -2,7 +2,7 @@
 
 use super::layout::natural_extents;
 use crate::onnx::constant::{CONSTANT_FORMS, ConstantForm};
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::{Data, Tensor};
 
 /// A constant in any of its attributes.

@@ -6,7 +6,7 @@ use super::windows::{volume, windows};
 use crate::eval::kernels::{Windows, multiplied};
 use crate::eval::{EvalError, Taps, advance, interpolate, taps};
 use crate::graph::border::Border;
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 
 /// Shifts of places, and factors of items, for each item of a window at each position.
 struct Shifts<'c> {

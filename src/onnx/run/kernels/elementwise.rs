@@ -5,7 +5,7 @@
 use crate::dictionary::{Arith, Float, Kernel, erf, sigmoid};
 use crate::eval::EvalError;
 use crate::onnx::run::broadcast::{common, to};
-use crate::onnx::run::call::{KernelResult, NodeCall, floats, logicals, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, floats, logicals, one};
 use crate::tensor::{Data, Tensor};
 
 /// What the dictionary says about each item.

@@ -5,7 +5,7 @@ use crate::eval::{EvalError, MAX_RANK};
 use crate::extents::{self, AxisSection, Before, Bounds, ReshapeError, from_start, inserted, is_order};
 use crate::graph::border::Border;
 use crate::onnx::run::broadcast::{common, repeated};
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::value::TENSOR;
 use crate::tensor::{Data, Tensor, strides};
 

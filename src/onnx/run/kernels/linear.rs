@@ -3,8 +3,8 @@
 use crate::eval::EvalError;
 use crate::eval::kernels::{MatrixItem, of_items};
 use crate::onnx::run::broadcast::{common, to};
-use crate::onnx::run::call::{KernelResult, NodeCall, floats, one};
 use crate::onnx::run::kernels::elementwise::wide;
+use crate::onnx::run::node_call::{KernelResult, NodeCall, floats, one};
 use crate::tensor::kernels::Matrices;
 use crate::tensor::{Data, Tensor};
 

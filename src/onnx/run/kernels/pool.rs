@@ -4,7 +4,7 @@ use super::reals::{Reals, naturals, planes, saturated, sizes};
 use super::windows::{WindowSettings, of_pool};
 use crate::eval::EvalError;
 use crate::eval::kernels::{LocalResponse, PlaneWindow, Windows, pooled};
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::kernels::sum;
 use crate::tensor::{Data, Tensor};
 

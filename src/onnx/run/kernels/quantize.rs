@@ -3,7 +3,7 @@
 use super::reals::{Reals, around, matrices, saturated};
 use crate::eval::EvalError;
 use crate::eval::kernels::{MAX, MIN};
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::DType;
 
 /// The scale and the zero point of a whole tensor.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::eval::EvalError;
 use crate::eval::kernels::multiplied;
 use crate::onnx::run::broadcast::{common_or, to};
-use crate::onnx::run::call::{NodeCall, floats};
+use crate::onnx::run::node_call::{NodeCall, floats};
 use crate::tensor::kernels::Matrices;
 use crate::tensor::{DType, Tensor};
 

@@ -5,7 +5,7 @@ use crate::eval::EvalError;
 use crate::eval::kernels::{exchanged, multiplied};
 use crate::library::recurrent::RecurrentKind;
 use crate::onnx::run::activation::{self, Activation, ActivationError};
-use crate::onnx::run::call::{KernelResult, NodeCall};
+use crate::onnx::run::node_call::{KernelResult, NodeCall};
 use crate::tensor::Tensor;
 
 /// The activations of a layer, those of one direction after another.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::eval::EvalError;
 use crate::eval::kernels::{MAX, MIN, Reduction, WholeNumbers, first_along, total};
-use crate::onnx::run::call::{KernelResult, NodeCall, floats, integers, one};
 use crate::onnx::run::kernels::elementwise::wide;
+use crate::onnx::run::node_call::{KernelResult, NodeCall, floats, integers, one};
 use crate::tensor::kernels::{Extreme, best, each_group, grouped, peak, soften, soften_logarithms, sum};
 use crate::tensor::{DType, Data, Tensor};
 

@@ -4,7 +4,7 @@ use super::reals::{Reals, around, saturated, sizes};
 use crate::dictionary::{CUBIC_SLOPE, cubic};
 use crate::eval::EvalError;
 use crate::eval::kernels::{COORDINATES, Coordinates, ROUNDINGS, ResampledAxis, Rounding};
-use crate::onnx::run::call::{KernelResult, NodeCall, floats, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, floats, one};
 use crate::tensor::Tensor;
 
 /// How items are selected.

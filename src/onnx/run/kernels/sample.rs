@@ -4,7 +4,7 @@ use super::quantize::rounded;
 use super::reals::{Reals, naturals, planes, sizes};
 use crate::dictionary::{CUBIC_SLOPE, cubic};
 use crate::eval::{EvalError, advance};
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::kernels::sum;
 
 /// What is outside of the operand.

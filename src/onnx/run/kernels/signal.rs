@@ -3,7 +3,7 @@
 use super::reals::{Reals, around};
 use crate::eval::EvalError;
 use crate::eval::kernels::{Complex, Fourier, SignalFrames, Signals};
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::DType;
 
 /// A length that an operand gives.

@@ -2,7 +2,7 @@
 
 use super::reals::Reals;
 use crate::eval::Suppression;
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::Data;
 
 /// `NonMaxSuppression`: the batch, class and number of each selected box.

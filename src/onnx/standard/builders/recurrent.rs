@@ -3,7 +3,7 @@
 use super::activation;
 use crate::library::recurrent::RecurrentKind;
 use crate::onnx::run::activation::{Activation, activations, defaults};
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// The most lines of the body of a layer.

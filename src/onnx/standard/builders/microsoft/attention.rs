@@ -2,7 +2,7 @@
 
 use super::heads::{FILTER, Heads};
 use super::numbers::{bounded, extent};
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// A part of each of several equal ones; none if it is not whole, or nothing.

@@ -2,7 +2,7 @@
 
 use super::heads::Heads;
 use super::numbers::{bounded, extent};
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 const PAST_KEY: usize = 3;

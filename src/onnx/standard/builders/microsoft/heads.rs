@@ -1,7 +1,7 @@
 //! Attention of heads: what the operators of attention share.
 
 use super::numbers::extent;
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// The number that scores of hidden keys get unless a call says otherwise.

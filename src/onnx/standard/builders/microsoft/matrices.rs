@@ -1,6 +1,6 @@
 //! Products of matrices.
 
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// The highest rank of which a permutation is written.

@@ -2,7 +2,7 @@
 
 use super::matrices::OF_CONVOLUTION;
 use super::numbers::extent;
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// The first versions of the standard operator set with `QuantizeLinear`, and with scales along an axis.
