@@ -109,12 +109,7 @@ pub(crate) fn tile(call: &Call) -> KernelResult {
         return Err(EvalError::shapes(format!("`repeats` {repeats:?} does not fit shape {shape:?}")));
     };
     call.budget().room(&extents)?;
-    let places: Vec<Vec<Option<usize>>> = extents
-        .iter()
-        .zip(input.shape())
-        .map(|(&extent, &inner)| (0..extent).map(|i| i.checked_rem(inner)).collect())
-        .collect();
-    Ok(vec![taken(call, &input, &places, 0.0)?])
+    Ok(vec![taken(call, &input, &input.repeated(&repeats), 0.0)?])
 }
 
 /// Items at indices along an axis; this axis is replaced by the axes of the indices.

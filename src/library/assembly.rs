@@ -121,6 +121,11 @@ pub(crate) trait Assembly {
         self.part_of(x, axis, at..at.saturating_add(1))
     }
 
+    /// Indices in which negative ones count from the end.
+    fn counted_from_start(&mut self, indices: Self::Tensor, extent: i64) -> Result<Self::Tensor, Self::Refusal> {
+        self.formula_of(&format!("select(lt(@0,0),add(@0,{extent}),@0)"), &[indices])
+    }
+
     /// A tensor without axes of extent 1.
     fn without_axes(&mut self, x: Self::Tensor, axes: &[i64]) -> Result<Self::Tensor, Self::Refusal> {
         if axes.is_empty() { Ok(x) } else { self.on("squeeze", x, [integers(axes.iter().copied())]) }

@@ -2,9 +2,11 @@
 
 use std::ops::{Add, Div, Mul, Sub};
 
+use crate::tensor::kernels::sum;
+
 /// The float in which places are computed: it can decide which item is nearest.
 pub(crate) trait PlaceFloat:
-    Copy + PartialEq + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+    Copy + PartialEq + Into<f64> + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
     /// The nearest number.
     fn of(number: f64) -> Self;
@@ -116,5 +118,54 @@ impl<P: PlaceFloat> ResampledAxis<P> {
                 start * last + shift
             }
         }
+    }
+}
+
+/// An item along an axis, none outside of it, and its weight.
+pub(crate) type Tap<P> = (Option<usize>, P);
+
+/// All products of taps along axes: places in a plane with weights.
+fn joined<P: PlaceFloat>(taps: &[Vec<Tap<P>>], extents: &[usize]) -> Vec<(usize, P)> {
+    let mut all = vec![(0, P::of(1.0))];
+    for (taps, extent) in taps.iter().zip(extents) {
+        let next = |&(place, weight): &(usize, P)| {
+            taps.iter().filter_map(move |(at, part)| Some((place * extent + (*at)?, weight * *part)))
+        };
+        all = all.iter().flat_map(next).collect();
+    }
+    all
+}
+
+/// Planes of items, of which those of each batch are sampled at the same places.
+pub(crate) struct SampledPlanes<'p> {
+    pub(crate) items: &'p [f64],
+    pub(crate) batch: usize,
+    pub(crate) channels: usize,
+    pub(crate) extents: &'p [usize],
+}
+
+impl SampledPlanes<'_> {
+    /// The sums of weighted items at some positions of each batch; a function gives the taps along all axes.
+    pub(crate) fn sampled<P: PlaceFloat>(
+        &self,
+        positions: usize,
+        along: impl Fn(usize, &mut [Vec<Tap<P>>]),
+    ) -> Vec<f64> {
+        let plane: usize = self.extents.iter().product();
+        let mut result = vec![0.0; self.batch * self.channels * positions];
+        let mut taps = vec![Vec::new(); self.extents.len()];
+        for at in 0..if result.is_empty() { 0 } else { self.batch * positions } {
+            along(at, &mut taps);
+            let all = joined(&taps, self.extents);
+            // Items outside are zeros of the sum, after which it is not -0.
+            let outside = all.len() < taps.iter().map(Vec::len).product();
+            let (batch, position) = (at / positions, at % positions);
+            for channel in (0..self.channels).map(|channel| batch * self.channels + channel) {
+                let from = &self.items[channel * plane..][..plane];
+                let items = sum(all.iter().map(|&(place, weight)| from[place] * weight.into()));
+                result[channel * positions + position] = if outside { items + 0.0 } else { items };
+            }
+        }
+        result
     }
 }

@@ -117,7 +117,7 @@ pub(crate) fn advance(index: &mut [usize], shape: &[usize]) -> usize {
 }
 
 /// Whether a number is greater; NaN is greater than any number.
-pub(crate) fn greater(a: f64, b: f64) -> bool {
+fn greater(a: f64, b: f64) -> bool {
     a > b || (a.is_nan() && !b.is_nan())
 }
 

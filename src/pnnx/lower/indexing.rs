@@ -39,13 +39,6 @@ impl Line<'_> {
         self.taken(x, indices, axis)
     }
 
-    /// Indices in which negative ones count from the end.
-    pub(super) fn counted_from_start(&mut self, indices: TensorId, extent: i64) -> Lowered<TensorId> {
-        let is_negative = self.add("lt", vec![Value::Tensor(indices), Value::Int(0)])?;
-        let counted = self.add("add", vec![Value::Tensor(indices), Value::Int(extent)])?;
-        self.add("select", vec![Value::Tensor(is_negative), Value::Tensor(counted), Value::Tensor(indices)])
-    }
-
     /// A product of indices and a number.
     fn scaled(&mut self, indices: TensorId, factor: i64) -> Lowered<TensorId> {
         match factor {

@@ -129,13 +129,7 @@ pub(in crate::onnx) fn tile(call: &NodeCall) -> KernelResult {
     }
     let shape = x.shape().iter().zip(&repeats).map(|(extent, times)| extent.saturating_mul(*times));
     call.room(&shape.collect::<Vec<_>>())?;
-    let along: Vec<Vec<Option<usize>>> = x
-        .shape()
-        .iter()
-        .zip(&repeats)
-        .map(|(&extent, &times)| (0..extent * times).map(|i| Some(i % extent)).collect())
-        .collect();
-    one(x.taken(&along, 0.0))
+    one(x.taken(&x.repeated(&repeats), 0.0))
 }
 
 /// Tensors one after another along an axis.

@@ -103,12 +103,6 @@ fn counted(indices: &Tensor, extent: i64) -> Option<Vec<i64>> {
     (0..indices.len()).map(index).collect()
 }
 
-/// Indices of the graph in which negative ones count from the end.
-fn from_start(line: &mut NodeLine, indices: FlatTensor, extent: i64) -> Lowered<FlatTensor> {
-    let extent = FormulaTerm::Number(extent as f64, indices.dtype);
-    line.emit.formula("select(lt(@0,0),add(@0,@1),@0)", &[indices.into(), extent])
-}
-
 pub(in crate::onnx::to_nnef) fn gather(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
     let axis = line.axis(0, extents.len())?;
@@ -119,7 +113,7 @@ pub(in crate::onnx::to_nnef) fn gather(line: &mut NodeLine) -> NodeResults {
         if line.emit.has_registries() {
             return one(line.emit.on("tract_core_gather", x, [Value::Tensor(indices.id), at])?);
         }
-        let indices = from_start(line, indices, extents[axis])?;
+        let indices = line.emit.counted_from_start(indices, extents[axis])?;
         return one(line.emit.on("gather", x, [Value::Tensor(indices.id), at])?);
     };
     let indices = counted(&known, extents[axis]).ok_or(NodeRefusal::because("an index is out of range"))?;
@@ -191,7 +185,7 @@ pub(in crate::onnx::to_nnef) fn one_hot(line: &mut NodeLine) -> NodeResults {
     let depth = line.number(1)?.map(|depth| depth as i64).filter(|depth| *depth > 0).ok_or(NodeRefusal::UNFIT)?;
     let of = line.dtype(2)?;
     let indices = line.flat(0)?;
-    let indices = from_start(line, indices, depth)?;
+    let indices = line.emit.counted_from_start(indices, depth)?;
     let indices = line.emit.with_axes(indices, [axis as i64])?;
     let places = line.emit.counting(rank, axis, depth)?;
     let hot = line.emit.formula("eq(@0,@1)", &[indices, places])?;
