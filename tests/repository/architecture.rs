@@ -458,14 +458,17 @@ const ROOMS: &[(&str, Rooms)] = &[
                 ],
             ),
             ("called", &["functions", "schema"]),
-            ("rules", &["infer/call", "infer/declared", "infer/facts", "infer/merge", "infer/rules", "infer/shown"]),
+            (
+                "rules",
+                &["infer/infer_call", "infer/declared", "infer/facts", "infer/merge", "infer/rules", "infer/shown"],
+            ),
             (
                 "kernels",
                 &[
                     "run/activation",
                     "run/attributes",
                     "run/broadcast",
-                    "run/call",
+                    "run/node_call",
                     "run/element",
                     "run/kernels",
                     "run/patterns",
@@ -501,7 +504,7 @@ const ROOMS: &[(&str, Rooms)] = &[
     (
         "pnnx",
         &[
-            ("words", &["elements", "item", "number", "table", "tokens", "tree"]),
+            ("words", &["elements", "item", "number", "expression_table", "tokens", "tree"]),
             ("file", &["data", "model", "notation", "repeated"]),
             ("expressions", &["arguments", "evaluate", "fold", "fuse", "given", "parse", "standard"]),
             ("graph", &["expand", "graph", "import", "lower"]),
@@ -526,9 +529,9 @@ const ROOMS: &[(&str, Rooms)] = &[
                     "suppression",
                 ],
             ),
-            ("run", &["call", "run", "definition", "quantized"]),
+            ("run", &["eval_call", "run", "definition", "quantized"]),
             ("operations", &[""]),
-            ("table", &["table"]),
+            ("table", &["kernel_table"]),
             ("evaluator", &["evaluator"]),
             ("passes", &["fold", "bind", "verify"]),
         ],
