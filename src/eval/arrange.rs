@@ -32,7 +32,7 @@ pub(crate) fn reshape(call: &Call) -> KernelResult {
     }
     let own: Vec<Option<i64>> = given[start..].iter().map(|extent| i64::try_from(*extent).ok()).collect();
     let wanted: Vec<Option<i64>> = wanted.iter().copied().map(Some).collect();
-    let found = extents::reshaped(&own, end - start, &wanted, true).ok().filter(|found| found.fits);
+    let found = extents::reshaped(&own, end - start, &wanted, true, false).ok().filter(|found| found.fits);
     let extent = |extent: Option<i64>| extent.and_then(|extent| usize::try_from(extent).ok());
     let middle = found.and_then(|found| found.extents.into_iter().map(extent).collect::<Option<Vec<usize>>>());
     let shape = [&given[..start], &middle.ok_or_else(wrong)?, &given[end..]].concat();

@@ -17,7 +17,7 @@ pub(crate) trait Arithmetic: Clone {
     /// The quotient, rounded down; none if the divisor is not positive.
     fn try_over(&self, other: &Self) -> Option<Self>;
 
-    /// The quotient of a number that the divisor is known to divide; none of other integers.
+    /// The quotient, if it is known that nothing remains.
     fn try_quotient(&self, divisor: &Self) -> Option<Self>;
 
     /// The smaller number.

@@ -32,8 +32,9 @@ fn volume<N: Arithmetic>(extents: &[Option<N>]) -> Option<N> {
     extents.iter().try_fold(N::of(1), |all, extent| all.try_times(extent.as_ref()?))
 }
 
-/// The extents of a shape that is asked for with the first `count` items of a shape, of which 0 copies one if `copies` is
-/// set, and -1, or else a single extent that is not known, is what remains.
+/// The extents of a shape that is asked for with the items of the first `count` axes of a shape, of which 0 copies one if
+/// `copies` is set, and -1, or else a single extent that is not known, is what remains. If that is a quotient that may be
+/// by 0, it is known only if `empty` is set.
 ///
 /// # Errors
 ///
@@ -43,6 +44,7 @@ pub(crate) fn reshaped<N: Arithmetic + PartialEq>(
     count: usize,
     wanted: &[Option<N>],
     copies: bool,
+    empty: bool,
 ) -> Result<Reshaped<N>, ReshapeError> {
     let rest = rest(wanted)?;
     let mut unknown = (0..wanted.len()).filter(|at| wanted[*at].is_none());
@@ -66,7 +68,7 @@ pub(crate) fn reshaped<N: Arithmetic + PartialEq>(
         _ => true,
     };
     if let Some(at) = open {
-        extents[at] = quotient(from, to);
+        extents[at] = quotient(from, to, empty);
     }
     Ok(Reshaped { extents, fits })
 }
@@ -87,14 +89,17 @@ pub(crate) fn rest<N: Arithmetic>(wanted: &[Option<N>]) -> Result<Option<usize>,
 }
 
 /// A product of extents divided by that of others, without factors that both have.
-fn quotient<N: Arithmetic + PartialEq>(mut of: Vec<Option<N>>, mut by: Vec<Option<N>>) -> Option<N> {
+fn quotient<N: Arithmetic + PartialEq>(mut of: Vec<Option<N>>, mut by: Vec<Option<N>>, empty: bool) -> Option<N> {
     if of.len() <= MANY {
         by.retain(|extent| {
             let same = |other: &Option<N>| extent.is_some() && other == extent && integer(extent) != Some(0);
             of.iter().position(same).map(|at| of.swap_remove(at)).is_none()
         });
     }
-    volume(&of)?.try_quotient(&volume(&by)?)
+    let (of, by) = (volume(&of)?, volume(&by)?);
+    let is_open = of.integer().is_none() || by.integer().is_none();
+    let divides = empty || by.try_minus(&N::of(1)).is_some_and(|less| less.is_natural());
+    of.try_quotient(&by).or_else(|| of.try_over(&by).filter(|_| is_open && divides))
 }
 
 #[cfg(test)]
@@ -103,7 +108,7 @@ mod tests {
 
     fn shape(own: &[i64], wanted: &[i64], copies: bool) -> Result<Reshaped<i64>, ReshapeError> {
         let [own, wanted] = [own, wanted].map(|extents| extents.iter().copied().map(Some).collect::<Vec<_>>());
-        reshaped(&own, own.len(), &wanted, copies)
+        reshaped(&own, own.len(), &wanted, copies, false)
     }
 
     #[test]
@@ -126,8 +131,9 @@ mod tests {
 
     #[test]
     fn a_single_extent_that_is_not_known_remains() {
-        let found =
-            |own: &[Option<i64>], wanted: &[Option<i64>]| reshaped(own, own.len(), wanted, true).unwrap().extents;
+        let found = |own: &[Option<i64>], wanted: &[Option<i64>]| {
+            reshaped(own, own.len(), wanted, true, false).unwrap().extents
+        };
         assert_eq!(found(&[None, Some(6)], &[Some(0), Some(-1), Some(2)]), [None, Some(3), Some(2)]);
         assert_eq!(found(&[Some(4), Some(6)], &[None, Some(3)]), [Some(8), Some(3)]);
         assert_eq!(found(&[Some(4), Some(6)], &[None, None]), [None, None]);

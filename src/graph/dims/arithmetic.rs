@@ -38,10 +38,7 @@ impl Arithmetic for Dim {
     }
 
     fn try_quotient(&self, divisor: &Self) -> Option<Self> {
-        match (self, divisor) {
-            (Dim::Int(of), Dim::Int(by)) => of.try_quotient(by).map(Dim::Int),
-            (of, by) => of.clone().exactly_over(by.clone()).determined().or_else(|| of.try_over(by)),
-        }
+        self.clone().exactly_over(divisor.clone()).determined()
     }
 
     fn try_min(&self, other: &Self) -> Option<Self> {

@@ -49,7 +49,7 @@ pub(crate) fn reshape(call: &Call) -> RuleResult {
     };
     let Some((first, last)) = affected(call, input.len())? else { return UNKNOWN };
     let own: Vec<Option<Dim>> = input[first..].iter().map(|extent| extent.dim().determined()).collect();
-    let found = match extents::reshaped(&own, last - first, &asked, true) {
+    let found = match extents::reshaped(&own, last - first, &asked, true, false) {
         Ok(found) => found,
         Err(wrong) => return refused(wrong),
     };

@@ -27,7 +27,7 @@ pub(crate) fn asked(call: &InferCall) -> Option<Vec<Option<Dim>>> {
 /// None if its shape is not known.
 pub(crate) fn rearranged(call: &InferCall, wanted: &[Option<Dim>]) -> Option<Result<Reshaped<Dim>, ReshapeError>> {
     let own: Vec<Option<Dim>> = call.extents(0)?.iter().map(|extent| extent.clone().determined()).collect();
-    Some(extents::reshaped(&own, own.len(), wanted, call.int_or("allowzero", 0) == 0))
+    Some(extents::reshaped(&own, own.len(), wanted, call.int_or("allowzero", 0) == 0, true))
 }
 
 /// `Reshape`

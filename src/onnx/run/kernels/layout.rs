@@ -23,7 +23,7 @@ pub(in crate::onnx) fn reshape(call: &NodeCall) -> KernelResult {
     };
     let own: Vec<Option<i64>> = x.shape().iter().map(|extent| i64::try_from(*extent).ok()).collect();
     let wanted: Vec<Option<i64>> = wanted.into_iter().map(Some).collect();
-    let shape = extents::reshaped(&own, own.len(), &wanted, !call.flag("allowzero", false)?);
+    let shape = extents::reshaped(&own, own.len(), &wanted, !call.flag("allowzero", false)?, false);
     let shape = shape.map_err(|error| {
         call.misfit(match error {
             ReshapeError::Rests => "two extents are -1".to_owned(),
