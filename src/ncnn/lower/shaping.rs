@@ -51,7 +51,7 @@ fn concat(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let batched: Option<Vec<TensorId>> = operands.iter().map(|operand| line.batched.get(operand).copied()).collect();
     match batched {
         Some(batched) => {
-            let y = line.to.concatenated(&batched, axis as i64 + 1)?;
+            let y = line.to.concatenated(&batched, (axis as i64).saturating_add(1))?;
             Ok(vec![line.unbatch(y)?])
         }
         None => Ok(vec![line.to.concatenated(&operands, axis as i64)?]),

@@ -188,7 +188,7 @@ impl Line<'_> {
         }
         let last = self.rank(x)?.saturating_sub(1);
         let [re, im] = [0, 1].map(|at| {
-            let part = self.part_of(x, last, at..at + 1)?;
+            let part = self.part_of(x, last, at..at.saturating_add(1))?;
             self.without_axes(part, &[last])
         });
         Ok(ComplexParts { re: re?, im: Some(im?) })
