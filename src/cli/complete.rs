@@ -56,10 +56,10 @@ fn candidates(root: &Command, words: &[String]) -> Candidates {
         }
     }
     if let Some(option) = open {
-        return values((root, command, option), "", current);
+        return values(root, command, option, "", current);
     }
     if let Some((name, value)) = current.split_once('=').filter(|_| !plain && is_option(current)) {
-        let values = |of| values((root, command, of), &format!("{name}="), value);
+        let values = |of| values(root, command, of, &format!("{name}="), value);
         return option(command, name).map_or_else(Candidates::default, values);
     }
     if !plain && current.starts_with('-') {
@@ -73,7 +73,7 @@ fn candidates(root: &Command, words: &[String]) -> Candidates {
     let repeated =
         || command.get_positionals().last().filter(|last| last.get_num_args().is_some_and(|n| n.max_values() > 1));
     if let Some(positional) = command.get_positionals().nth(given).or_else(repeated) {
-        let more = values((root, command, positional), "", current);
+        let more = values(root, command, positional, "", current);
         found.files = more.files;
         found.words.extend(more.words);
     }
@@ -131,7 +131,7 @@ fn option<'c>(command: &'c Command, word: &str) -> Option<&'c Arg> {
 }
 
 /// The values of an argument of a subcommand that start with the current word.
-fn values((root, command, of): (&Command, &Command, &Arg), prefix: &str, current: &str) -> Candidates {
+fn values(root: &Command, command: &Command, of: &Arg, prefix: &str, current: &str) -> Candidates {
     let known = of.get_possible_values();
     let words = known.iter().filter(|value| !value.is_hide_set());
     let words = words.map(|value| (value.get_name().to_owned(), first_line(value.get_help())));

@@ -17,7 +17,8 @@ use super::verify::Comparison;
 
 /// Edits an input and writes it.
 pub(super) fn run(
-    (source, compared): (Box<dyn Source>, Option<Box<dyn Source>>),
+    source: Box<dyn Source>,
+    compared: Option<Box<dyn Source>>,
     origin: &ModelOrigin,
     request: Request,
     reporter: &mut Reporter,
@@ -48,20 +49,20 @@ fn write_model(
     let flat = flat.and_then(|(document, form)| FlatModel::new(document, form, settings.options.strict, &mut found));
     let place = flat
         .as_ref()
-        .map(|flat| OutputPlace::new(&flat.document, origin, (to, target, output), &settings.model, &mut found));
+        .map(|flat| OutputPlace::new(&flat.document, origin, to, target, output, &settings.model, &mut found));
     // Warnings that are denied are errors for the reporter only.
     let accepted = reporter.all(&sources, found).errors == 0;
     let place = place.transpose()?;
     if let Some(graph) = graph.as_deref().filter(|_| output.stats) {
         let passed = Passed { simplified: simplified.as_ref(), removed: None };
-        stats::tell(before.as_deref(), (graph, NO_DATA), passed, reporter);
+        stats::tell(before.as_deref(), graph, NO_DATA, passed, reporter);
     }
     let Some((flat, place)) = flat.zip(place).filter(|_| accepted) else {
         reporter.summary();
         return Ok(Status::Refused);
     };
     let comparison = Comparison::of(compared, &request).map(|of| of.in_folder(origin.folder()));
-    place.write(&mut |out| flat.write(out), (comparison, &request), reporter)?;
+    place.write(&mut |out| flat.write(out), comparison, &request, reporter)?;
     reporter.summary();
     // Freeing a million nodes one by one takes a tenth of the time of making them.
     process::leave(flat);
@@ -79,7 +80,7 @@ fn write_file(file: File, comparison: Option<Comparison>, request: &Request, rep
     let accepted = reporter.all(&sources, found).errors == 0;
     if let Some(text) = text.as_deref().filter(|_| accepted) {
         let data = request.to().data_beside().zip(archive.as_ref().map(Archive::bytes));
-        flatten::write_file(&mut |out| out.write_all(text.as_bytes()), data, (comparison, request), reporter)?;
+        flatten::write_file(&mut |out| out.write_all(text.as_bytes()), data, comparison, request, reporter)?;
     }
     reporter.summary();
     Ok(if accepted && text.is_some() { Status::Done } else { Status::Refused })

@@ -75,7 +75,9 @@ impl<'o> OutputPlace<'o> {
     pub(super) fn new(
         document: &Document,
         origin: &ModelOrigin,
-        (to, target, output): (&Notation, Option<Target>, &'o args::Output),
+        to: &Notation,
+        target: Option<Target>,
+        output: &'o args::Output,
         limits: &model::Limits,
         found: &mut Diagnostics,
     ) -> Result<Self, Failure> {
@@ -107,7 +109,8 @@ impl<'o> OutputPlace<'o> {
     pub(super) fn write(
         &self,
         content: Writing,
-        (comparison, request): (Option<Comparison>, &Request),
+        comparison: Option<Comparison>,
+        request: &Request,
         reporter: &mut Reporter,
     ) -> Result<(), Failure> {
         let limit = request.limit();
@@ -118,7 +121,7 @@ impl<'o> OutputPlace<'o> {
             return models::write_compared(target, content.with_files(model), limit, comparison, reporter);
         }
         let Some(comparison) = comparison else { return self.put(limit, content) };
-        let spool = Spool::new((request.to(), limit), content, None)?;
+        let spool = Spool::new(request.to(), limit, content, None)?;
         comparison.file(spool.path(), reporter)?;
         self.put(limit, &mut |out| spool.write(out))
     }

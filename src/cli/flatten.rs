@@ -57,7 +57,7 @@ pub(super) fn flatten(mut input: NotationInput, asked: Flattening, reporter: &mu
     settings.constants = destination.to.summarizes;
     let mut request = Request { language: &language, settings: &settings, output, verification, destination };
     if edited {
-        return edit::run((source, compared), &origin, request, reporter);
+        return edit::run(source, compared, &origin, request, reporter);
     }
     let Flat { mut backing, mut result } = source.flatten(request.to(), &settings)?;
     // A model of which the graph is a view has gone through the passes itself.
@@ -102,7 +102,7 @@ fn encoder(backing: &mut dyn Backing, graph: &Graph, request: &Request) -> Resul
     let (to, settings) = ((request.to(), path(request.output).is_some()), request.settings);
     let to = (to.0, to.1 || request.verification.verify);
     let data = backing.data(graph, to, settings)?;
-    Ok(Encode::new(to, graph, data, Within::of(&settings.options, settings.evaluation)))
+    Ok(Encode::new(to.0, to.1, graph, data, Within::of(&settings.options, settings.evaluation)))
 }
 
 /// Counts a graph, and writes it in another form, which is compared with its source before it gets its place.
@@ -125,7 +125,7 @@ fn written(
     let mut content = |out: &mut dyn ByteSink| made.write(threads, out);
     match whole {
         Some(whole) => whole.write(form, threads, comparison, reporter)?,
-        None => write_file(&mut content, made.beside(), (comparison, request), reporter)?,
+        None => write_file(&mut content, made.beside(), comparison, request, reporter)?,
     }
     reporter.summary();
     process::leave(made);
@@ -140,12 +140,13 @@ fn written(
 pub(super) fn write_file(
     content: io::Writing,
     data: Option<(&str, &[u8])>,
-    (comparison, request): (Option<Comparison>, &Request),
+    comparison: Option<Comparison>,
+    request: &Request,
     reporter: &mut Reporter,
 ) -> Result<(), Failure> {
     let spool = match comparison {
         Some(comparison) => {
-            let spool = Spool::new((request.to(), request.limit()), content, data)?;
+            let spool = Spool::new(request.to(), request.limit(), content, data)?;
             comparison.file(spool.path(), reporter)?;
             Some(spool)
         }

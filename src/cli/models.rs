@@ -25,7 +25,7 @@ pub(super) fn failed(error: ModelError) -> Failure {
 }
 
 /// Writes a whole model.
-pub(super) fn write(target: &Target, (content, limit): (Content, OutputLimit)) -> Result<(), Failure> {
+pub(super) fn write(target: &Target, content: Content, limit: OutputLimit) -> Result<(), Failure> {
     progress::enter_of(Phase::Copying, content.size());
     let mut add = progress::add;
     // The parts of the contents get the shorter lifetime of the counter.
@@ -46,7 +46,7 @@ pub(super) fn write_compared(
     comparison: Option<Comparison>,
     reporter: &mut Reporter,
 ) -> Result<(), Failure> {
-    let Some(comparison) = comparison else { return write(target, (content, limit)) };
+    let Some(comparison) = comparison else { return write(target, content, limit) };
     let (document, mut comparison, mut refused) = (content.document, Some(comparison), None);
     let mut look = |staged: Staged| {
         let compared = comparison.take().map_or(Ok(()), |of| of.model(staged, document, reporter));
@@ -57,7 +57,7 @@ pub(super) fn write_compared(
     };
     let Content { graph, quant, files, hidden, document, linked, .. } = content;
     let content = Content { graph, quant, files, hidden, progress: None, document, linked, look: Some(&mut look) };
-    let written = write(target, (content, limit));
+    let written = write(target, content, limit);
     match refused {
         Some(failure) => Err(failure),
         None => written,

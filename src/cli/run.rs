@@ -31,7 +31,7 @@ pub(crate) fn run(path: &Path, arguments: &args::Run, language: &Language, repor
     input.usable(&options::name(&to), reporter)?;
     let (source, settings, language) = input.read()?;
     match source.evaluable(&settings)? {
-        Evaluable::Graph(flat) => graph(*flat, (arguments, &language), written, &settings, reporter),
+        Evaluable::Graph(flat) => graph(*flat, arguments, &language, written, &settings, reporter),
         Evaluable::Network(networks, found) => network((*networks, found), arguments, written, &settings, reporter),
         Evaluable::Model(run) => model(*run, arguments, &language, written, &settings, reporter),
     }
@@ -40,7 +40,8 @@ pub(crate) fn run(path: &Path, arguments: &args::Run, language: &Language, repor
 /// Evaluates a flat graph with the layouts of the options, and the data of its input.
 fn graph(
     Flat { mut backing, mut result }: Flat,
-    (arguments, language): (&args::Run, &Language),
+    arguments: &args::Run,
+    language: &Language,
     written: Written,
     settings: &Settings,
     reporter: &mut Reporter,

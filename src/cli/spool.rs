@@ -21,7 +21,8 @@ pub(super) struct Spool {
 impl Spool {
     /// Writes a result in a notation, and data into a file with another extension.
     pub(super) fn new(
-        (to, limit): (&Notation, OutputLimit),
+        to: &Notation,
+        limit: OutputLimit,
         content: Writing,
         data: Option<(&str, &[u8])>,
     ) -> Result<Self, Failure> {

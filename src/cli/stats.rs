@@ -21,7 +21,7 @@ pub(super) fn run(
     let before = backing.before(request.to(), request.settings);
     let stored = backing.stored(graph, request.settings);
     let passed = Passed { simplified: backing.simplified(), removed };
-    tell(before.as_ref(), (graph, &*stored), passed, reporter);
+    tell(before.as_ref(), graph, &*stored, passed, reporter);
 }
 
 /// What passes did that count what they do.
@@ -36,7 +36,8 @@ pub(super) struct Passed<'p> {
 /// Writes the statistics of a graph, with those before flattening for comparison.
 pub(super) fn tell(
     before: Option<&Stats>,
-    (graph, stored): (&Graph, StoredBytes),
+    graph: &Graph,
+    stored: StoredBytes,
     Passed { simplified, removed }: Passed,
     reporter: &mut Reporter,
 ) {

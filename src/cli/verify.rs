@@ -144,7 +144,7 @@ impl<'c> Comparison<'c> {
         };
         let given = verification.inputs.as_deref().map(read).transpose()?.unwrap_or_default();
         let given = (&given[..], verification.seed.unwrap_or(0));
-        match verify((&mut source, written), given, labels, settings)? {
+        match verify(&mut source, written, given.0, given.1, labels, settings)? {
             Verified::Equal(items, largest) => tell(items, largest, reporter),
             Verified::Nothing(why) => tell_nothing(&why, reporter),
         }

@@ -106,7 +106,7 @@ impl Machine {
                 self.move_arguments(head.params);
             }
         }
-        self.enter(index, (unit, &head), naming, dtype);
+        self.enter(index, unit, &head, naming, dtype);
         Ok(None)
     }
 
@@ -154,13 +154,7 @@ impl Machine {
 
     /// Enters the body of a fragment whose arguments are in its slots. The call returns to the next instruction.
     #[inline(always)]
-    pub(super) fn enter(
-        &mut self,
-        index: u32,
-        (unit, head): (UnitId, &Head),
-        naming: Naming,
-        dtype: Option<Primitive>,
-    ) {
+    pub(super) fn enter(&mut self, index: u32, unit: UnitId, head: &Head, naming: Naming, dtype: Option<Primitive>) {
         let pc = self.pc;
         let caller = self.frame();
         caller.pc = pc;
@@ -199,12 +193,12 @@ impl Machine {
             return Naming { path, result: NameId::ROOT };
         }
         if head.results != 1 {
-            return self.name_several(index, callee);
+            return self.name_several(index, unit, head);
         }
         let site = &self.program.sites[index as usize];
         let path = match site.hint {
-            Hint::None => self.fresh_path((site.name, site.ordinal), unit),
-            Hint::Local(name) => self.fresh_path((name, 0), unit),
+            Hint::None => self.fresh_path(site.name, site.ordinal, unit),
+            Hint::Local(name) => self.fresh_path(name, 0, unit),
             Hint::Named(id) => id,
             Hint::Bound(binding) => self.program.bindings[binding as usize].id,
             Hint::Result(_) if result != NameId::ROOT => result,
@@ -222,13 +216,13 @@ impl Machine {
         {
             return Naming { path, result: path };
         }
-        self.name_several(index, callee)
+        self.name_several(index, callee.0, callee.1)
     }
 
     /// [`Machine::naming`] for a call that does not have exactly one named result: stores its targets in
     /// `Calls::targets`.
     #[inline(never)]
-    fn name_several(&mut self, index: u32, (unit, head): (UnitId, &Head)) -> Naming {
+    fn name_several(&mut self, index: u32, unit: UnitId, head: &Head) -> Naming {
         let results = head.results;
         let (base, count) = (self.calls.targets.len() as u32, results as usize);
         let Site { hint, name, ordinal, .. } = self.program.sites[index as usize];
@@ -241,9 +235,9 @@ impl Machine {
             }
         }
         let path = path.unwrap_or_else(|| {
-            let segment = if let Hint::Local(name) = hint { (name, 0) } else { (name, ordinal) };
+            let (segment, ordinal) = if let Hint::Local(name) = hint { (name, 0) } else { (name, ordinal) };
             self.calls.targets.resize(base as usize + count, ResultName::Auto);
-            self.fresh_path(segment, unit)
+            self.fresh_path(segment, ordinal, unit)
         });
         self.open_targets(base);
         Naming { path, result: NameId::ROOT }
@@ -257,7 +251,7 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn fresh_path(&mut self, (segment, ordinal): (Name, u32), unit: UnitId) -> NameId {
+    fn fresh_path(&mut self, segment: Name, ordinal: u32, unit: UnitId) -> NameId {
         let Frame { path, inner, .. } = *self.frame();
         let active = &mut self.calls.active[unit.index()];
         let (path, ordinal) = match active.count {

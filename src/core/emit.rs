@@ -244,14 +244,14 @@ impl Machine {
             Hint::Local(name) => (name, 0),
             Hint::Named(id) => return id,
             Hint::Result(0) if result != NameId::ROOT => return result,
-            hint => return self.target_name(hint, otherwise),
+            hint => return self.target_name(hint, otherwise.0, otherwise.1),
         };
         self.graph.names.child(path, segment, ordinal, inner)
     }
 
     /// The name for a hint that [`Machine::result_name`] does not handle itself.
     #[inline(never)]
-    fn target_name(&mut self, hint: Hint, (segment, ordinal): (Name, u32)) -> NameId {
+    fn target_name(&mut self, hint: Hint, segment: Name, ordinal: u32) -> NameId {
         match self.target(hint, 0, 1) {
             ResultName::Name(id) => id,
             _ => self.child(segment, ordinal),

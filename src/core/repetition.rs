@@ -184,11 +184,10 @@ impl Machine {
         self.calls.targets.resize(targets as usize + running.head.results as usize, ResultName::Auto);
         // The step returns to this instruction.
         self.pc -= 1;
-        let callee = (running.of.unit, &running.head);
         self.slots.reserve(running.head.slots);
         self.move_arguments(running.head.params);
         self.open_targets(targets);
-        self.enter(running.site, callee, Naming { path, result: NameId::ROOT }, None);
+        self.enter(running.site, running.of.unit, &running.head, Naming { path, result: NameId::ROOT }, None);
         self.iterations.repetitions.push(running);
         Ok(())
     }

@@ -66,7 +66,7 @@ impl Matching {
     }
 
     /// Pairs two operations unless one of them has a counterpart. Returns a new pair.
-    fn pair_if_free(&mut self, (a, b): (usize, usize)) -> Option<(usize, usize)> {
+    fn pair_if_free(&mut self, a: usize, b: usize) -> Option<(usize, usize)> {
         let free = self.counterpart(0, a).is_none() && self.counterpart(1, b).is_none();
         free.then(|| {
             self.pair(a, b);
@@ -264,7 +264,7 @@ impl<'h, 'g> Spread<'h, 'g> {
         for ((_, x), (_, y)) in self.slots[0].iter().zip(&self.slots[1]).filter(|((one, _), (other, _))| one == other) {
             let (Some(p), Some(q)) = (of_a.producer(*x), of_b.producer(*y)) else { continue };
             if of_a.place[x.index()] == of_b.place[y.index()] && key(of_a, p) == key(of_b, q) {
-                open.extend(matching.pair_if_free((p, q)));
+                open.extend(matching.pair_if_free(p, q));
             }
         }
     }
@@ -296,6 +296,6 @@ impl<'h, 'g> Spread<'h, 'g> {
             found.extend(single.map(|one| (one[0].1 as usize, one[1].1 as usize)));
         }
         found.sort_unstable();
-        open.extend(found.into_iter().filter_map(|pair| matching.pair_if_free(pair)));
+        open.extend(found.into_iter().filter_map(|(a, b)| matching.pair_if_free(a, b)));
     }
 }

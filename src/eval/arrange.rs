@@ -1,9 +1,9 @@
 //! Reshape, transpose, squeeze, unsqueeze (4.5.1, 4.5.2).
 
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
-use crate::extents::{inserted, is_order};
-use crate::tensor::{Tensor, kernels, volume};
+use super::eval_call::{Call, KernelResult};
+use crate::extents::{self, inserted, is_order};
+use crate::tensor::{Tensor, kernels};
 
 fn reshaped(call: &Call, input: &Tensor, shape: &[usize]) -> KernelResult {
     call.budget().room(input.shape())?;
@@ -27,25 +27,15 @@ pub(crate) fn reshape(call: &Call) -> KernelResult {
         -1 => given.len(),
         count => usize::try_from(count).ok().and_then(|count| start.checked_add(count)).ok_or_else(wrong)?,
     };
-    let affected = given.get(start..end).ok_or_else(wrong)?;
-    let mut middle = Vec::new();
-    let mut open = None;
-    for (i, item) in wanted.iter().enumerate() {
-        middle.push(match item {
-            0 => given.get(start + i).copied().ok_or_else(wrong)?,
-            -1 if open.replace(i).is_none() => 1,
-            item => usize::try_from(*item).map_err(|_| wrong())?,
-        });
-    }
-    if let Some(open) = open {
-        let (all, known) = (volume(affected), volume(&middle).filter(|&known| known > 0));
-        let (all, known) = all.zip(known).filter(|(all, known)| all % known == 0).ok_or_else(wrong)?;
-        middle[open] = all / known;
-    }
-    if volume(affected) != volume(&middle) {
+    if end > given.len() {
         return Err(wrong());
     }
-    let shape: Vec<usize> = given[..start].iter().chain(&middle).chain(&given[end..]).copied().collect();
+    let own: Vec<Option<i64>> = given[start..].iter().map(|extent| i64::try_from(*extent).ok()).collect();
+    let wanted: Vec<Option<i64>> = wanted.iter().copied().map(Some).collect();
+    let found = extents::reshaped(&own, end - start, &wanted, true, false).ok().filter(|found| found.fits);
+    let extent = |extent: Option<i64>| extent.and_then(|extent| usize::try_from(extent).ok());
+    let middle = found.and_then(|found| found.extents.into_iter().map(extent).collect::<Option<Vec<usize>>>());
+    let shape = [&given[..start], &middle.ok_or_else(wrong)?, &given[end..]].concat();
     reshaped(call, &input, &shape)
 }
 

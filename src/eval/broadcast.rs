@@ -1,8 +1,8 @@
 //! Broadcasting of operands to a common shape (4.2.2). The first axes are aligned; missing trailing axes have
 //! extent 1.
 
-use super::call::Call;
 use super::error::EvalError;
+use super::eval_call::Call;
 use crate::extents::{self, Align};
 use crate::tensor::kernels::Repeat;
 use crate::tensor::{Element, Tensor};

@@ -3,8 +3,8 @@
 use ndarray::ArrayD;
 
 use super::array::pack;
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult};
 use super::kernels::{Correlation, Direction, Windows};
 use super::window::windows;
 use crate::dictionary::Deviation;
@@ -78,7 +78,7 @@ pub(crate) fn deconv(call: &Call) -> KernelResult {
 fn convolve(call: &Call, direction: Direction) -> KernelResult {
     let filter = call.scalars("filter")?;
     let input = call.scalars_to("input", filter.ndim())?;
-    let filter = super::call::lengthened(&filter, if call.draft() { input.ndim() } else { 0 });
+    let filter = super::eval_call::lengthened(&filter, if call.draft() { input.ndim() } else { 0 });
     if input.ndim() < 2 || filter.ndim() != input.ndim() {
         let (name, input, filter) = (call.name(), input.shape(), filter.shape());
         return Err(EvalError::shapes(format!(
@@ -101,7 +101,7 @@ fn convolve(call: &Call, direction: Direction) -> KernelResult {
         }
         _ => return Err(EvalError::shapes(format!("`output_shape` {reference:?} does not fit {count} channels"))),
     };
-    let windows = windows(call, &input.shape()[2..], &filter.shape()[2..], (direction, false), spatial)?;
+    let windows = windows(call, &input.shape()[2..], &filter.shape()[2..], direction, false, spatial)?;
     let shape: Vec<usize> = [input.shape()[0], count].into_iter().chain(windows.output()).collect();
     let biases = biases(call, count)?;
     Ok(vec![pack(correlate(call, &input, &filter, &biases, &channels, &windows, &shape)?)?])

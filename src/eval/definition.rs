@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult};
 use super::run::Engine;
 use crate::graph::constant::primitive;
 use crate::graph::{Dialect, Graph, Key, Output, Primitive, Shape, TensorId, Value};

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use super::broadcast::{common, repeated};
-use super::call::{Call, KernelResult, as_scalars};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult, as_scalars};
 use crate::dictionary::{Arith, Kernel, Order};
 use crate::extents::Align;
 use crate::graph::Value;

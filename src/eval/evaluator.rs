@@ -7,12 +7,12 @@ use rustc_hash::FxHashMap;
 
 use super::boundary::Boundary;
 use super::budget::{Budget, Limits};
-use super::call::{Call, Kernel, KernelResult};
 use super::definition::{self, Definition};
 use super::error::EvalError;
+use super::eval_call::{Call, Kernel, KernelResult};
+use super::kernel_table;
 use super::quantized::Quantizations;
 use super::run::{Engine, Run, RunInput, RunInputs};
-use super::table;
 use super::variables::Variables;
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Kind, TensorId};
@@ -153,7 +153,7 @@ impl Engine for Evaluator {
         if let Some(kernel) = self.kernels.get(name) {
             return Some(Arc::clone(kernel));
         }
-        let known = graph.meaning(kind).and_then(table::function);
+        let known = graph.meaning(kind).and_then(kernel_table::function);
         if let Some(known) = known {
             return Some(Arc::new(known));
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::run::{Engine, Run};
-use super::{Budget, Evaluator, Kernel, Limits, table};
+use super::{Budget, Evaluator, Kernel, Limits, kernel_table};
 use crate::graph::constant::{items, primitive, written};
 use crate::graph::standard::CONSTANT;
 use crate::graph::{Argument, Graph, Key, Kind, Operation, OperationId, Output, Primitive, TensorId, Value, prune};
@@ -210,7 +210,7 @@ impl Folding<'_> {
         for tensor in operands {
             self.load(tensor)?;
         }
-        if graph.meaning(graph.kind(operation)).and_then(table::function).is_none() {
+        if graph.meaning(graph.kind(operation)).and_then(kernel_table::function).is_none() {
             run.budget.work(DEFINITION).ok()?;
         }
         run.step(operation, self.kernels[graph.kind_id(operation).index()].as_ref()).ok()?;

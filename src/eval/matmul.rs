@@ -1,8 +1,8 @@
 //! Products of matrices (4.7, 4.9.2).
 
 use super::broadcast::{common, map2};
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult};
 use super::kernels;
 use crate::extents::Align;
 use crate::tensor::Tensor;
@@ -32,7 +32,7 @@ fn product(call: &Call, a: &Tensor, b: &Tensor, transpose: (bool, bool)) -> Resu
     let (x, y) = (a.items().unwrap_or_default(), b.items().unwrap_or_default());
     let mut items: Vec<f64> = Vec::with_capacity(count);
     for (&first, &second) in left.starts.iter().zip(&right.starts) {
-        kernels::product((&x[first..], left.steps), (&y[second..], right.steps), [rows, inner, columns], &mut items)?;
+        kernels::product(&x[first..], left.steps, &y[second..], right.steps, [rows, inner, columns], &mut items)?;
     }
     Ok(Tensor::of(&shape, items)?)
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ndarray::ArrayD;
 
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult};
 use super::kernels::{Direction, PlaneWindow, Windows, pooled};
 use super::window::windows;
 use crate::dictionary::Deviation;
@@ -51,7 +51,7 @@ impl Pool {
         if call.deviates(Deviation::SpatialWindows) {
             size.iter_mut().take(2).for_each(|size| *size = 1);
         }
-        let mut windows = windows(call, input.shape(), &size, (direction, of_space), reference)?;
+        let mut windows = windows(call, input.shape(), &size, direction, of_space, reference)?;
         let mut outside = if windows.border == Border::Ignore { f64::NEG_INFINITY } else { 0.0 };
         if call.deviates(Deviation::IgnoredBorder) {
             windows.border = Border::Ignore;
@@ -74,7 +74,7 @@ impl Pool {
 
     /// Computes each item of the output.
     fn each<T: Clone>(&self, call: &Call, empty: T, f: impl Fn(&PlaneWindow) -> T) -> Result<Vec<T>, EvalError> {
-        pooled(call.budget(), &self.windows, self.items(), (self.outer.iter().product(), empty), f)
+        pooled(call.budget(), &self.windows, self.items(), self.outer.iter().product(), empty, f)
     }
 
     /// Computes each item of the output, which has scalars.
@@ -160,7 +160,7 @@ pub(crate) fn max_pool_with_index(call: &Call) -> KernelResult {
 }
 
 fn index(call: &Call, pool: &Pool, wanted: &[usize]) -> Result<Vec<i64>, EvalError> {
-    let index = super::call::lengthened(&call.integers("index")?, if call.draft() { wanted.len() } else { 0 });
+    let index = super::eval_call::lengthened(&call.integers("index")?, if call.draft() { wanted.len() } else { 0 });
     let (name, volume) = (call.name(), pool.windows.volume());
     if index.shape() != wanted {
         let given = index.shape();

@@ -2,11 +2,12 @@
 //!
 //! NaN is treated as the greatest and as the least number, so that it propagates.
 
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
-use super::kernels::greater;
+use super::eval_call::{Call, KernelResult};
+use super::kernels::{MAX, MEAN, MIN, Reduction, SUM};
 use crate::dictionary::Deviation;
-use crate::tensor::{DType, Element, Tensor, kernels, volume};
+use crate::tensor::kernels::Extreme;
+use crate::tensor::{DType, Element, Tensor, kernels};
 
 /// The axes of a reduction, sorted and checked: none is negative or given twice. Axes beyond the last one have the
 /// extent 1, so nothing is reduced along them.
@@ -46,85 +47,76 @@ pub(crate) fn reduce<T: Element, R: Element>(
     Ok(Tensor::of(&shape, items?)?)
 }
 
+/// Reduces numbers, as integers if they are and `whole` is set. What is not defined is refused with a message.
+fn reduced(call: &Call, of: &Reduction, whole: bool, undefined: &str) -> KernelResult {
+    let rank = rank_asked(call)?;
+    let input = call.tensor_to("input", rank)?;
+    let axes = axes(call, input.rank())?;
+    let undefined = || EvalError::value(undefined);
+    if whole && input.dtype() == DType::Int64 {
+        let integer = |items: &[i64]| {
+            let found = (of.of_integers)(&mut items.iter().copied().map(i128::from));
+            found.and_then(|found| i64::try_from(found).ok()).ok_or_else(undefined)
+        };
+        return Ok(vec![reduce(call, &input, &axes, integer)?]);
+    }
+    // The extreme of no floats is an infinity, which is not a number of NNEF.
+    let float = |items: &[f64]| {
+        let found = (of.of_floats)(items);
+        if items.is_empty() && found.is_infinite() { Err(undefined()) } else { Ok(found) }
+    };
+    Ok(vec![reduce(call, &*call.numbers_to("input", rank)?, &axes, float)?])
+}
+
 /// The sum, or the mean if `normalize` is set.
 pub(crate) fn sum_reduce(call: &Call) -> KernelResult {
-    summed(call, call.flag("normalize")?)
+    match call.flag("normalize")? {
+        true => mean_reduce(call),
+        false => reduced(call, &SUM, true, "a sum of integers leaves the range of 64 bits"),
+    }
 }
 
 /// The mean (4.4).
 pub(crate) fn mean_reduce(call: &Call) -> KernelResult {
-    summed(call, true)
+    let whole = call.deviates(Deviation::WholeMean);
+    reduced(call, &MEAN, whole, "the mean of an empty tensor of integers is not defined")
 }
 
-fn summed(call: &Call, normalize: bool) -> KernelResult {
-    let input = call.tensor_to("input", rank_asked(call)?)?;
-    let axes = axes(call, input.rank())?;
-    if input.dtype() == DType::Int64 && !normalize {
-        let total = |items: &[i64]| {
-            let total = items.iter().try_fold(0i64, |total, item| total.checked_add(*item));
-            total.ok_or_else(|| EvalError::value("a sum of integers leaves the range of 64 bits"))
-        };
-        return Ok(vec![reduce(call, &input, &axes, total)?]);
-    }
-    if input.dtype() == DType::Int64 && call.deviates(Deviation::WholeMean) {
-        let mean = |items: &[i64]| {
-            let total: i128 = items.iter().map(|item| i128::from(*item)).sum();
-            let mean = total.checked_div(items.len() as i128).and_then(|mean| i64::try_from(mean).ok());
-            mean.ok_or_else(|| EvalError::value("the mean of an empty tensor of integers is not defined"))
-        };
-        return Ok(vec![reduce(call, &input, &axes, mean)?]);
-    }
-    let input = call.numbers_to("input", rank_asked(call)?)?;
-    let divisor = if normalize { volume_along(input.shape(), &axes) } else { 1.0 };
-    Ok(vec![reduce(call, &input, &axes, |items: &[f64]| Ok(kernels::sum(items.iter().copied()) / divisor))?])
-}
-
-/// The number of items along some axes.
-fn volume_along(shape: &[usize], axes: &[usize]) -> f64 {
-    volume(&axes.iter().map(|&axis| shape[axis]).collect::<Vec<_>>()).unwrap_or(0) as f64
-}
-
-fn less(a: f64, b: f64) -> bool {
-    a < b || (a.is_nan() && !b.is_nan())
-}
-
-/// The least or greatest item of each group, or its index.
-fn extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: fn(i64, i64) -> bool, place: bool) -> KernelResult {
-    fn picked<T: Element>(call: &Call, x: &Tensor, better: fn(T, T) -> bool, place: bool) -> KernelResult {
-        let none = || EvalError::value("the maximum or minimum of an empty tensor is not defined");
-        let best = |items: &[T]| kernels::best(items, better).ok_or_else(none);
-        let axes = axes(call, x.rank())?;
-        Ok(vec![match place {
-            true => reduce(call, x, &axes, |items| Ok(best(items)? as i64))?,
-            false => reduce(call, x, &axes, |items| Ok(items[best(items)?]))?,
-        }])
-    }
-    let rank = rank_asked(call)?;
-    let input = call.tensor_to("input", rank)?;
-    match input.dtype() {
-        DType::Int64 => picked(call, &input, integer, place),
-        _ => picked(call, &*call.numbers_to("input", rank)?, scalar, place),
-    }
-}
+const NO_ITEMS: &str = "the maximum or minimum of an empty tensor is not defined";
 
 /// The greatest item.
 pub(crate) fn max_reduce(call: &Call) -> KernelResult {
-    extreme(call, greater, |a, b| a > b, false)
+    reduced(call, &MAX, true, NO_ITEMS)
 }
 
 /// The least item.
 pub(crate) fn min_reduce(call: &Call) -> KernelResult {
-    extreme(call, less, |a, b| a < b, false)
+    reduced(call, &MIN, true, NO_ITEMS)
+}
+
+/// The index of the greatest or least item of each group.
+fn place(call: &Call, greatest: bool) -> KernelResult {
+    fn found<T: Element + PartialOrd>(call: &Call, x: &Tensor, which: Extreme) -> KernelResult {
+        let none = || EvalError::value(NO_ITEMS);
+        let index = |items: &[T]| which.place(items).map(|at| at as i64).ok_or_else(none);
+        Ok(vec![reduce(call, x, &axes(call, x.rank())?, index)?])
+    }
+    let (rank, which) = (rank_asked(call)?, Extreme { greatest, last: false });
+    let input = call.tensor_to("input", rank)?;
+    match input.dtype() {
+        DType::Int64 => found::<i64>(call, &input, which),
+        _ => found::<f64>(call, &*call.numbers_to("input", rank)?, which),
+    }
 }
 
 /// The index of the greatest item in the row-major order of the reduced axes.
 pub(crate) fn argmax_reduce(call: &Call) -> KernelResult {
-    extreme(call, greater, |a, b| a > b, true)
+    place(call, true)
 }
 
 /// The index of the least item in the row-major order of the reduced axes.
 pub(crate) fn argmin_reduce(call: &Call) -> KernelResult {
-    extreme(call, less, |a, b| a < b, true)
+    place(call, false)
 }
 
 fn logical(call: &Call, f: fn(&[bool]) -> bool) -> KernelResult {
@@ -148,7 +140,7 @@ pub(crate) fn softmax_along(call: &Call, x: &Tensor, axes: &[usize], log: bool) 
     let count = call.budget().room(x.shape())?;
     call.budget().product(count, 4)?;
     if axes.iter().any(|&axis| x.shape()[axis] == 0) {
-        return Err(EvalError::value("the maximum or minimum of an empty tensor is not defined"));
+        return Err(EvalError::value(NO_ITEMS));
     }
     let weights = kernels::softmax(x.items().unwrap_or_default(), x.shape(), axes, log);
     Ok(vec![Tensor::of(x.shape(), weights)?])

@@ -2,8 +2,8 @@
 
 use ndarray::ArrayD;
 
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult};
 use super::kernels::advance;
 use super::window;
 use crate::graph::border::Border;

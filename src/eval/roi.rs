@@ -3,9 +3,9 @@
 //! A row of `rois` has the first corner of a region, then the second, both in the order of the axes. The second
 //! corner is exclusive. Items outside of the input are 0, as in pooling with the default border.
 
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
-use super::kernels::{advance, greater};
+use super::eval_call::{Call, KernelResult};
+use super::kernels::{MAX, MEAN, advance};
 use super::resize::{Method, Taps, interpolate, taps};
 use crate::graph::border::Border;
 use crate::tensor::{Tensor, volume};
@@ -117,22 +117,14 @@ fn pool(call: &Call, fold: fn(&[f64]) -> f64) -> KernelResult {
     })
 }
 
-fn mean(items: &[f64]) -> f64 {
-    items.iter().sum::<f64>() / items.len() as f64
-}
-
-fn greatest(items: &[f64]) -> f64 {
-    items.iter().copied().reduce(|best, item| if greater(item, best) { item } else { best }).unwrap_or(0.0)
-}
-
 /// The mean of each cell.
 pub(crate) fn avg_roi_pool(call: &Call) -> KernelResult {
-    pool(call, mean)
+    pool(call, MEAN.of_floats)
 }
 
 /// The greatest item of each cell.
 pub(crate) fn max_roi_pool(call: &Call) -> KernelResult {
-    pool(call, greatest)
+    pool(call, MAX.of_floats)
 }
 
 /// The interpolated item of a region at an index of the result, which has shape `size`.
@@ -182,10 +174,10 @@ fn align(call: &Call, fold: fn(&[f64]) -> f64) -> KernelResult {
 
 /// The mean over each cell of a finely resampled region.
 pub(crate) fn avg_roi_align(call: &Call) -> KernelResult {
-    align(call, mean)
+    align(call, MEAN.of_floats)
 }
 
 /// The greatest item of each cell of a finely resampled region.
 pub(crate) fn max_roi_align(call: &Call) -> KernelResult {
-    align(call, greatest)
+    align(call, MAX.of_floats)
 }

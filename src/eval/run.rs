@@ -6,9 +6,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::budget::{Budget, Limits};
-use super::call::{Call, Kernel};
 use super::definition::Definition;
 use super::error::EvalError;
+use super::eval_call::{Call, Kernel};
 use super::quantized::Quantizations;
 use super::stored::Stored;
 use super::variables::Variables;

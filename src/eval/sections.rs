@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult};
 use super::joined::{concatenated, stacked};
 use crate::tensor::Tensor;
 

@@ -3,8 +3,8 @@
 //! All of these operations copy items of the input, so they share a function that takes the indices to copy along
 //! each axis.
 
-use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult};
 use super::window;
 use crate::dictionary::Deviation;
 use crate::extents::{Bounds, nnef_section, replaced};
@@ -109,12 +109,7 @@ pub(crate) fn tile(call: &Call) -> KernelResult {
         return Err(EvalError::shapes(format!("`repeats` {repeats:?} does not fit shape {shape:?}")));
     };
     call.budget().room(&extents)?;
-    let places: Vec<Vec<Option<usize>>> = extents
-        .iter()
-        .zip(input.shape())
-        .map(|(&extent, &inner)| (0..extent).map(|i| i.checked_rem(inner)).collect())
-        .collect();
-    Ok(vec![taken(call, &input, &places, 0.0)?])
+    Ok(vec![taken(call, &input, &input.repeated(&repeats), 0.0)?])
 }
 
 /// Items at indices along an axis; this axis is replaced by the axes of the indices.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::call::{Call, KernelResult, element_type};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult, element_type};
 use super::random::random_variable;
 use crate::diagnostics::Code;
 use crate::graph::{Extent, Graph, Primitive, TensorId, Value, constant};

@@ -51,7 +51,8 @@ impl Suppression {
     pub(crate) fn selected(
         &self,
         budget: &Budget,
-        (boxes, scores): (&[f64], &[f64]),
+        boxes: &[f64],
+        scores: &[f64],
         [batch, classes, count]: [usize; 3],
     ) -> Result<Vec<i64>, EvalError> {
         let mut selected = Vec::new();

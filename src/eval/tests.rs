@@ -246,7 +246,7 @@ fn every_standard_operation_can_be_evaluated() {
         if rest.find(';').unwrap_or(usize::MAX) < rest.find('{').unwrap_or(usize::MAX) {
             primitives += 1;
             let row = dictionary::find(Vocabulary::Standard, name);
-            assert!(row.and_then(super::table::function).is_some(), "{name}");
+            assert!(row.and_then(super::kernel_table::function).is_some(), "{name}");
         }
     }
     assert_eq!(primitives, 73 + 45);

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::broadcast::map2;
-use super::call::{Call, KernelResult, as_scalars};
 use super::error::EvalError;
+use super::eval_call::{Call, KernelResult, as_scalars};
 use super::reduce;
 use crate::dictionary::functions;
 use crate::graph::{Key, Operand, Value};

@@ -1,7 +1,7 @@
 //! The settings of sliding windows (4.3).
 
-use super::call::Call;
 use super::error::EvalError;
+use super::eval_call::Call;
 use super::kernels::{Direction, SlidingWindow, Windows};
 use crate::dictionary::Deviation;
 use crate::extents::{End, Window};
@@ -25,7 +25,8 @@ pub(crate) fn windows(
     call: &Call,
     input: &[usize],
     size: &[usize],
-    (direction, of_space): (Direction, bool),
+    direction: Direction,
+    of_space: bool,
     reference: Option<&[usize]>,
 ) -> Result<Windows, EvalError> {
     let is_short = |items: usize| of_space && is_of_space(items, input.len());

@@ -17,6 +17,9 @@ pub(crate) trait Arithmetic: Clone {
     /// The quotient, rounded down; none if the divisor is not positive.
     fn try_over(&self, other: &Self) -> Option<Self>;
 
+    /// The quotient, if it is known that nothing remains.
+    fn try_quotient(&self, divisor: &Self) -> Option<Self>;
+
     /// The smaller number.
     fn try_min(&self, other: &Self) -> Option<Self>;
 
@@ -51,6 +54,10 @@ impl Arithmetic for i64 {
 
     fn try_over(&self, other: &Self) -> Option<Self> {
         if *other > 0 { Some(self.div_euclid(*other)) } else { None }
+    }
+
+    fn try_quotient(&self, divisor: &Self) -> Option<Self> {
+        if self.checked_rem(*divisor) == Some(0) { self.checked_div(*divisor) } else { None }
     }
 
     fn try_min(&self, other: &Self) -> Option<Self> {

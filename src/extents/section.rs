@@ -5,9 +5,9 @@ use super::axes::from_start;
 /// What a slice says about an axis: where it starts, where it ends, and its step, which is not 0. Negative numbers count
 /// from the end of the axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bounds {
-    pub(crate) start: i64,
-    pub(crate) end: i64,
+pub(crate) struct Bounds<N = i64> {
+    pub(crate) start: N,
+    pub(crate) end: N,
     pub(crate) step: i64,
 }
 

@@ -253,7 +253,7 @@ impl Graph {
         let tensors = &mut self.tensors;
         let results = self.packed.results(&result, results);
         self.packed.each_result(results, &mut |tensor| tensors[tensor.index()].producer = Some(id));
-        room::push(&mut self.operations, Operation::new(signature, dtype, (operands, result), source));
+        room::push(&mut self.operations, Operation::new(signature, dtype, operands, result, source.0, source.1));
         id
     }
 
@@ -284,7 +284,7 @@ impl Graph {
             },
         );
         let operands = self.packed.operands_len() - operands;
-        room::push(&mut self.operations, Operation::new(signature, dtype, (operands, tensor), source));
+        room::push(&mut self.operations, Operation::new(signature, dtype, operands, tensor, source.0, source.1));
         (id, tensor)
     }
 

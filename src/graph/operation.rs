@@ -31,8 +31,10 @@ impl Operation {
     pub(super) fn new(
         signature: SignatureId,
         dtype: (Option<Primitive>, bool),
-        (operands, result): (u32, TensorId),
-        (at, origin): (Location, OriginId),
+        operands: u32,
+        result: TensorId,
+        at: Location,
+        origin: OriginId,
     ) -> Self {
         Operation { form: Form::new(signature, dtype), operands, result, at, origin }
     }

@@ -10,7 +10,7 @@ mod memory;
 mod modules;
 mod open;
 mod products;
-mod table;
+mod stats_table;
 
 use std::collections::BTreeMap;
 
@@ -194,7 +194,7 @@ impl Stats {
             "operations": { "before": before.map(|before| &before.operations), "after": self.operations },
             "total": { "before": before.map(Stats::total), "after": self.total() },
             "peak": { "bytes": self.peak.bytes.json(), "at": self.peak_at, "unknown": self.peak.unknown },
-            "modules": table::json(&self.modules),
+            "modules": stats_table::json(&self.modules),
             "unknown": self.uncounted.values().sum::<u64>(),
             "not_counted": self.uncounted,
             "open": self.open.json(),

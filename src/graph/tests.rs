@@ -13,8 +13,10 @@ fn operations_keep_signature_and_type_argument() {
     for signature in [0, 1, (1 << 28) - 1] {
         for dtype in Primitive::ALL.into_iter().map(Some).chain([None]) {
             for explicit in [false, true] {
-                let source = (Location::default(), OriginId::NONE);
-                let operation = Operation::new(SignatureId(signature), (dtype, explicit), (0, TensorId(0)), source);
+                let operation = {
+                    let signature = SignatureId(signature);
+                    Operation::new(signature, (dtype, explicit), 0, TensorId(0), Location::default(), OriginId::NONE)
+                };
                 assert_eq!(operation.signature().index(), signature as usize);
                 assert_eq!(operation.type_argument(), (dtype, explicit));
             }

@@ -80,7 +80,7 @@ pub(crate) fn differ(
     let common = operations == other;
     let drafts = inputs.iter().all(|(_, input)| input.notation.dialect == Some(Dialect::Draft));
     let to = if drafts { Dialect::Draft } else { Dialect::V1 };
-    let [a, b] = inputs.map(|(name, input)| move || FlatInput::new(name, input, (to, common)));
+    let [a, b] = inputs.map(|(name, input)| move || FlatInput::new(name, input, to, common));
     let (a, b) = both(a, b).map_err(|error| Refusal::io("a thread", error))?;
     let (mut a, mut b) = (a?, b?);
     let mut difference = compared([&mut a, &mut b], wanted.values)?;
@@ -144,7 +144,7 @@ struct FlatInput {
 }
 
 impl FlatInput {
-    fn new(name: String, input: Input, (dialect, common): (Dialect, bool)) -> Result<Self, Refusal> {
+    fn new(name: String, input: Input, dialect: Dialect, common: bool) -> Result<Self, Refusal> {
         let Input { source, notation, settings } = input;
         let translated = !common && notation.operations != NNEF;
         let to = match (notation.operations == NNEF, translated) {

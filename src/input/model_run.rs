@@ -69,7 +69,8 @@ impl ModelRun {
 /// The shape or the type of another input is not known, or the limits are exceeded.
 pub(crate) fn random_inputs(
     document: &Document,
-    (given, seed): (&[(String, RunValue)], u64),
+    given: &[(String, RunValue)],
+    seed: u64,
     settings: &Settings,
 ) -> Result<NamedValues, Box<Diagnostic>> {
     let mut inputs = given.to_vec();

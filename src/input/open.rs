@@ -361,7 +361,7 @@ impl Input {
         };
         let graph = outlined(&mut *backing, &mut graph, &settings)?.unwrap_or(graph);
         let data = backing.data(&graph, (to, false), &settings)?;
-        let encode = Encode::new((to, false), &graph, data, Within::of(&settings.options, settings.evaluation));
+        let encode = Encode::new(to, false, &graph, data, Within::of(&settings.options, settings.evaluation));
         #[cfg(feature = "kernels")]
         let values = summaries(&mut *backing, &graph, to, &settings);
         let made = found.take(Made::new(to, (&graph, backing.sources()), encode)).filter(|_| !found.has_errors());

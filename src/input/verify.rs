@@ -227,7 +227,8 @@ impl Side {
     /// Given values, and random ones for the other inputs; none for networks, which do not make any.
     fn random(
         &self,
-        (given, seed): (&[(String, RunValue)], u64),
+        given: &[(String, RunValue)],
+        seed: u64,
         settings: &Settings,
     ) -> Result<Option<NamedValues>, Refusal> {
         let made = match self {
@@ -237,7 +238,7 @@ impl Side {
                 made.map(values).map_err(|error| Box::new(error.diagnostic(graph)))
             }
             Side::Model(run) => match &run.document {
-                Some(document) => random_inputs(document, (given, seed), settings),
+                Some(document) => random_inputs(document, given, seed, settings),
                 None => Ok(given.to_vec()),
             },
         };
@@ -366,21 +367,23 @@ impl Pairs {
 
 /// Values for the inputs of a source: given ones, and random ones.
 fn inputs(
-    (source, written): (&Side, &Side),
+    source: &Side,
+    written: &Side,
     pairs: &Pairs,
-    given: (&[(String, RunValue)], u64),
+    given: &[(String, RunValue)],
+    seed: u64,
     settings: &Settings,
 ) -> Result<NamedValues, Refusal> {
-    let made = match source.random(given, settings)? {
+    let made = match source.random(given, seed, settings)? {
         Some(made) => made,
         None => {
-            if let Some((name, _)) = given.0.iter().find(|(name, _)| !pairs.source.contains_key(name)) {
+            if let Some((name, _)) = given.iter().find(|(name, _)| !pairs.source.contains_key(name)) {
                 let known: Vec<&str> = pairs.names.iter().map(String::as_str).collect();
                 let message = suggest::no_input("network", name, &known);
                 return Err(refused(source.sources(), Diagnostic::new(Code::LoopInput, Location::default(), message)));
             }
             // What was written has the shapes that the network leaves open.
-            let made = written.random((&pairs.for_written(given.0), given.1), settings)?.unwrap_or_default();
+            let made = written.random(&pairs.for_written(given), seed, settings)?.unwrap_or_default();
             let from = |(name, value)| Some((pairs.to_source.get(&name)?.clone(), value));
             made.into_iter().filter_map(from).collect()
         }
@@ -404,14 +407,16 @@ fn explained(source: &Side, written: &Side) -> Option<String> {
 ///
 /// One of them cannot be evaluated, or they differ by more than rounding explains.
 pub(crate) fn verify(
-    (source, mut written): (&mut Side, Side),
-    (given, seed): (&[(String, RunValue)], u64),
+    source: &mut Side,
+    mut written: Side,
+    given: &[(String, RunValue)],
+    seed: u64,
     labels: Labels,
     settings: &Settings,
 ) -> Result<Verified, Refusal> {
     progress::enter(Phase::Evaluating);
     let pairs = Pairs::new(source.inputs(), written.inputs());
-    let inputs = inputs((source, &written), &pairs, (given, seed), settings)?;
+    let inputs = inputs(source, &written, &pairs, given, seed, settings)?;
     let run = VerifyRun { seed, quantized: matches!(labels, Labels::Own), settings };
     let mut found = outputs_of_written(source, &mut written, labels, &pairs.for_written(&inputs), &run)?;
     // Behind its outputs, only what is known of differences is needed of what was written.

@@ -149,7 +149,7 @@ fn changes(graph: &Graph) -> Vec<Change> {
             Some(View { root: before.root, shape: shape? })
         };
         let mut after: Vec<View> = before.into_iter().filter_map(after).collect();
-        if let Some(change) = free(graph, operation, (operand, result, outputs.contains(&result)), &after, &own) {
+        if let Some(change) = free(graph, operation, operand, result, outputs.contains(&result), &after, &own) {
             views[result.index()] = after;
             return change;
         }
@@ -166,7 +166,9 @@ fn changes(graph: &Graph) -> Vec<Change> {
 fn free(
     graph: &Graph,
     operation: &Operation,
-    (operand, result, is_output): (TensorId, TensorId, bool),
+    operand: TensorId,
+    result: TensorId,
+    is_output: bool,
     after: &[View],
     own: &View,
 ) -> Option<Change> {

@@ -36,7 +36,7 @@ pub(crate) struct Collector<'n> {
 
 impl<'n> Collector<'n> {
     /// A collector without elements; they are stacked along a new axis of extent `length`.
-    pub(crate) fn new((axis, length): (usize, usize), reverse: bool, declared: Option<&'n StaticType>) -> Self {
+    pub(crate) fn new(axis: usize, length: usize, reverse: bool, declared: Option<&'n StaticType>) -> Self {
         let (element, packed, items) = (None, None, Vec::new());
         Collector { axis, length, reverse, declared, element, count: 0, packed, items, shifted: false }
     }

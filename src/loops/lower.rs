@@ -309,7 +309,7 @@ fn gather(call: &mut Lower) -> Computed<Sym> {
     })?;
     // Several parts are not the result itself.
     let word = if indices.rank() == 0 { "" } else { "part" };
-    let part = |place| call.symbols.part(call.site, &x, (axis, place), word);
+    let part = |place| call.symbols.part(call.site, &x, axis, place, word);
     let parts = places.into_iter().map(part).collect::<Computed<Vec<Flat>>>()?;
     match (indices.rank(), parts.first()) {
         (0, Some(part)) => Ok(Sym::Flat(part.clone())),

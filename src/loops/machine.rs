@@ -72,7 +72,8 @@ impl<'n> Machine<'n> {
     /// A new machine; `start` has the values of inputs.
     pub(crate) fn new(
         net: &'n Network,
-        (plan, types): (&'n Plan, &'n Types),
+        plan: &'n Plan,
+        types: &'n Types,
         symbols: Symbols<'n>,
         max_trips: Option<u64>,
         start: Vec<(TensorId, Sym)>,
@@ -174,7 +175,7 @@ impl<'n> Machine<'n> {
                 let (axis, depth) = (*axis as usize, plan.depths[input.tensor.index()]);
                 operand(input.tensor).and_then(|value| {
                     let place = usize::try_from(index).unwrap_or(usize::MAX);
-                    let found = symbols.element(&site, (value, depth), axis, place, trips)?;
+                    let found = symbols.element(&site, value, depth, axis, place, trips)?;
                     found.ok_or_else(|| {
                         let (name, tensor) = (site.name(), net.name_of(input.tensor));
                         let extent = value.shape().get(axis).copied().unwrap_or(0);
@@ -217,7 +218,7 @@ impl<'n> Machine<'n> {
         let collected = (outlet.kind != OutputKind::LastValue).then(|| {
             let length = self.length(outlet)?;
             let declared = self.types.get(outlet.input);
-            Ok(Collector::new((outlet.axis, length), outlet.kind == OutputKind::Reverse, declared))
+            Ok(Collector::new(outlet.axis, length, outlet.kind == OutputKind::Reverse, declared))
         });
         Leaving { outlet, collected, last: None }
     }

@@ -35,7 +35,7 @@ fn check<'n>(net: &'n Network, bound: &[Option<StaticType>], policy: Policy) -> 
 }
 
 /// The plan of a network and its types, unless a rule is broken.
-pub(super) fn plan((context, found): (CheckContext, Diagnostics)) -> Result<(Plan, Types, Diagnostics), Diagnostics> {
+pub(super) fn plan(context: CheckContext, found: Diagnostics) -> Result<(Plan, Types, Diagnostics), Diagnostics> {
     match (context.order, context.types) {
         (Ok(order), Some(types)) if !found.has_errors() => {
             Ok((Plan::new(context.net, &context.scopes, &order), types, found))
@@ -105,7 +105,7 @@ impl Network {
         let (context, mut found) = check(self, &bound, options.policy());
         wrong.into_iter().for_each(|diagnostic| found.report(diagnostic));
         refuse_without_effect(self, options, &mut found);
-        let (plan, types, diagnostics) = plan((context, found))?;
+        let (plan, types, diagnostics) = plan(context, found)?;
         let start = start.into_iter().map(|(input, value)| (input, Sym::Known(value))).collect();
         match (Runnable { net: self, plan: &plan, types: &types, options }).evaluate(start) {
             Ok(outputs) => Ok(Evaluation { outputs, diagnostics }),
@@ -126,7 +126,7 @@ impl Network {
             _ => options,
         };
         refuse_without_effect(self, unrolled, &mut found);
-        let (plan, types, mut diagnostics) = plan((context, found))?;
+        let (plan, types, mut diagnostics) = plan(context, found)?;
         match (Runnable { net: self, plan: &plan, types: &types, options }).unroll(&mut diagnostics) {
             Ok(graph) if !diagnostics.has_errors() => match diagnostics.take(expand_compounds(graph, options)) {
                 Some(graph) => Ok(Expansion { graph, diagnostics }),

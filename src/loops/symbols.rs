@@ -156,13 +156,7 @@ impl<'n> Symbols<'n> {
     }
 
     /// One slice of a tensor along an axis; `word` is that of [`Symbols::emit`].
-    pub(crate) fn part(
-        &mut self,
-        site: &Site,
-        flat: &Flat,
-        (axis, index): (usize, usize),
-        word: &str,
-    ) -> Computed<Flat> {
+    pub(crate) fn part(&mut self, site: &Site, flat: &Flat, axis: usize, index: usize, word: &str) -> Computed<Flat> {
         if let Some(known) = self.single.get(&(flat.id, axis, index)) {
             return Ok(known.clone());
         }
@@ -230,7 +224,8 @@ impl<'n> Symbols<'n> {
     pub(crate) fn element(
         &mut self,
         site: &Site,
-        (of, depth): (&Sym, usize),
+        of: &Sym,
+        depth: usize,
         axis: usize,
         index: usize,
         trips: Option<u64>,
@@ -247,7 +242,7 @@ impl<'n> Symbols<'n> {
                 let parts = self.unstack(site, flat, depth, axis)?;
                 Ok(parts.get(index).cloned().map(Sym::Flat))
             }
-            Sym::Flat(flat) => Ok(Some(Sym::Flat(self.part(site, flat, (axis, index), "")?))),
+            Sym::Flat(flat) => Ok(Some(Sym::Flat(self.part(site, flat, axis, index, "")?))),
         }
     }
 

@@ -40,7 +40,7 @@ impl<'n> Runnable<'n> {
     ) -> Result<(Symbols<'n>, Vec<Computed<Sym>>), Failures> {
         let Runnable { net, plan, types, options } = *self;
         let symbols = Symbols::new(emitter, Usage::new(options.max_steps, options.max_bytes, 1));
-        let mut machine = Machine::new(net, (plan, types), symbols, options.max_trips, start);
+        let mut machine = Machine::new(net, plan, types, symbols, options.max_trips, start);
         machine.run().map_err(|failure| vec![failure])?;
         let values = net.outputs.iter().map(|output| machine.value(output.tensor)).collect();
         Ok((machine.symbols, values))

@@ -145,7 +145,7 @@ impl Lines {
     }
 
     /// The byte of a position; a position beyond its line, or beyond the text, is at the end of it.
-    pub(super) fn byte(&self, (line, character): (u64, u64), encoding: PositionEncoding) -> usize {
+    pub(super) fn byte(&self, line: u64, character: u64, encoding: PositionEncoding) -> usize {
         let line = usize::try_from(line).unwrap_or(usize::MAX);
         let Some(start) = self.starts.get(line) else { return self.text.len() };
         let (mut left, mut at) = (usize::try_from(character).unwrap_or(usize::MAX), *start as usize);
@@ -162,6 +162,6 @@ impl Lines {
 
     /// The offset of a position, as readers count it.
     pub(super) fn offset(&self, position: (u64, u64), encoding: PositionEncoding) -> u32 {
-        self.byte(position, encoding).saturating_sub(self.mark()) as u32
+        self.byte(position.0, position.1, encoding).saturating_sub(self.mark()) as u32
     }
 }

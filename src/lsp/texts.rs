@@ -48,7 +48,8 @@ impl OpenText {
                 self.lines = Lines::new(text.to_owned());
                 continue;
             }
-            let [start, end] = change.range("/range")?.map(|position| self.lines.byte(position, encoding));
+            let [start, end] =
+                change.range("/range")?.map(|(line, character)| self.lines.byte(line, character, encoding));
             let before = self.lines.text();
             let (head, tail) =
                 (before.get(..start).unwrap_or_default(), before.get(end.max(start)..).unwrap_or_default());

@@ -6,10 +6,10 @@ use std::cell::Cell;
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::layer_table;
 use super::lower::{self, LayerLine};
 use super::model::{NcnnLayer, NcnnModel, ParameterValue};
 use super::settings::{LayerSettings, WantedWeights};
-use super::table;
 use super::weights::{NcnnWeights, StoredTensor, WeightFile};
 use crate::diagnostics::suggest::UnknownNames;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
@@ -239,7 +239,7 @@ impl<'a> NetworkImport<'a> {
     /// The extents of an input, as far as the text has them: those of its parameters, or those that it tells of its
     /// result.
     fn input_extents(&self, layer: &NcnnLayer) -> Result<Option<Vec<i64>>, String> {
-        let Some(row) = table::row(INPUT) else { return Ok(None) };
+        let Some(row) = layer_table::row(INPUT) else { return Ok(None) };
         let settings = LayerSettings { layer, row };
         let mut extents = Vec::new();
         for name in ["c", "d", "h", "w"] {
@@ -309,14 +309,14 @@ impl<'a> NetworkImport<'a> {
         operands: &[TensorId],
         weights: &[(&'static str, TensorId)],
     ) -> Lowered<()> {
-        let Some(row) = table::row(&layer.kind) else { return Err(UNKNOWN) };
+        let Some(row) = layer_table::row(&layer.kind) else { return Err(UNKNOWN) };
         let mark = self.builder.graph.mark();
         let before = self.builder.graph.tensors.len();
         let (mut found, mut complex) = (Diagnostics::of(self.options.policy()), FxHashSet::default());
         let operator = Operator { kind: layer.kind.clone(), span: layer.span, ..Operator::default() };
         let name = names.first().copied().unwrap_or(NameId::ROOT);
         let mut line = LayerLine {
-            to: Line::bare((&mut self.builder, &operator), (name, self.file), self.options, (&mut found, &mut complex)),
+            to: Line::bare(&mut self.builder, &operator, name, self.file, self.options, &mut found, &mut complex),
             settings: LayerSettings { layer, row },
             operands: operands.to_vec(),
             weights,
@@ -354,8 +354,8 @@ impl<'a> NetworkImport<'a> {
 
     /// The weights of a layer, with their places if there is a file; none if an error has been reported.
     fn layer_weights(&mut self, layer: &'a NcnnLayer) -> Option<Vec<(WantedWeights, Option<StoredTensor>)>> {
-        let Some(row) = table::row(&layer.kind) else {
-            self.unknown.meant(&layer.kind, table::misspelt);
+        let Some(row) = layer_table::row(&layer.kind) else {
+            self.unknown.meant(&layer.kind, layer_table::misspelt);
             return Some(Vec::new());
         };
         let wanted = match (LayerSettings { layer, row }).weights() {
@@ -428,7 +428,7 @@ fn shapes(layer: &NcnnLayer) -> Vec<Option<Vec<i64>>> {
 
 /// The arguments of an operation: operands, weights, then parameters.
 fn layer_arguments(layer: &NcnnLayer, operands: &[TensorId], weights: &[(&str, TensorId)]) -> Vec<(String, Value)> {
-    let row = table::row(&layer.kind);
+    let row = layer_table::row(&layer.kind);
     let mut arguments: Vec<(String, Value)> = Vec::new();
     let mut names = Distinct::default();
     let mut add = |key: &str, value: Value| arguments.push((names.add(&identifier(key), false), value));

@@ -1,7 +1,7 @@
 //! The parameters of a layer by their names, with their defaults, and what weights follow from them.
 
+use super::layer_table::{LayerRow, ParameterCondition, Relation};
 use super::model::{NcnnLayer, ParameterValue};
-use super::table::{LayerRow, ParameterCondition, Relation};
 
 /// The number of directions of a recurrent layer, which follows from its parameter `direction`.
 const DIRECTIONS: &str = "directions";

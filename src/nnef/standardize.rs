@@ -169,7 +169,9 @@ impl Pass<'_> {
         edit: &Edit,
         operation: &str,
         arguments: &[(&str, Value)],
-        (segment, shape, elements): (&str, Option<Shape>, Option<Primitive>),
+        segment: &str,
+        shape: Option<Shape>,
+        elements: Option<Primitive>,
     ) -> Result<TensorId, Refused> {
         let missing = || format!("the standard has no operation `{operation}`");
         let declared = declared(operation).ok_or_else(missing)?;
@@ -265,18 +267,18 @@ fn outputs_first(pass: &mut Pass, edit: &mut Edit) -> Result<(), Refused> {
     if groups == 1 {
         let arguments = [("input", Value::Tensor(filter)), ("axes", integers(order(&[1, 0])))];
         let shape = arranged(&[taken, given]);
-        let turned = pass.add(edit, "transpose", &arguments, ("filter", of(&shape), elements))?;
+        let turned = pass.add(edit, "transpose", &arguments, "filter", of(&shape), elements)?;
         return edit.set(name, Value::Tensor(turned));
     }
     let (apart, turned) = (arranged(&[groups, given, taken]), arranged(&[groups, taken, given]));
     let inputs = taken.checked_mul(groups).ok_or("the filter is too large")?;
     let together = arranged(&[inputs, given]);
     let arguments = [("input", Value::Tensor(filter)), ("shape", integers(apart.clone()))];
-    let split = pass.add(edit, "reshape", &arguments, ("groups", of(&apart), elements))?;
+    let split = pass.add(edit, "reshape", &arguments, "groups", of(&apart), elements)?;
     let arguments = [("input", Value::Tensor(split)), ("axes", integers(order(&[0, 2, 1])))];
-    let moved = pass.add(edit, "transpose", &arguments, ("turned", of(&turned), elements))?;
+    let moved = pass.add(edit, "transpose", &arguments, "turned", of(&turned), elements)?;
     let arguments = [("input", Value::Tensor(moved)), ("shape", integers(together.clone()))];
-    let joined = pass.add(edit, "reshape", &arguments, ("filter", of(&together), elements))?;
+    let joined = pass.add(edit, "reshape", &arguments, "filter", of(&together), elements)?;
     edit.set(name, Value::Tensor(joined))
 }
 
@@ -336,7 +338,7 @@ fn whole_mean(pass: &mut Pass, edit: &mut Edit) -> Result<(), Refused> {
     let result = edit.results.first().copied();
     let summed = result.and_then(|result| pass.graph.shape(result).cloned());
     let arguments = [("input", Value::Tensor(input)), ("axes", axes)];
-    let sum = pass.add(edit, "sum_reduce", &arguments, ("sum", summed, Some(Primitive::Integer)))?;
+    let sum = pass.add(edit, "sum_reduce", &arguments, "sum", summed, Some(Primitive::Integer))?;
     let declared = declared("div").ok_or("the standard has no operation `div`")?;
     let kind = declared.kind(pass.graph.symbols_mut());
     edit.kind = pass.graph.standard_kind(&kind);
@@ -370,7 +372,7 @@ fn cut_first(pass: &mut Pass, edit: &mut Edit) -> Result<(), Refused> {
     let taken = |name: &'static str| edit.get(name).cloned().map(|value| (name, value));
     let mut first: Vec<(&str, Value)> = ["input", "axes", "begin", "end"].into_iter().filter_map(taken).collect();
     first.push(("stride", Value::Integers(stride.into_iter().map(|step| step.max(1)).collect())));
-    let cut = pass.add(edit, "slice", &first, ("cut", None, elements))?;
+    let cut = pass.add(edit, "slice", &first, "cut", None, elements)?;
     let all = |item: i64| Value::Integers(backwards.iter().map(|_| item).collect());
     edit.set("input", Value::Tensor(cut))?;
     edit.set("axes", Value::Integers(backwards.iter().map(|(axis, _)| *axis).collect()))?;

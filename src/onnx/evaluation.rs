@@ -76,7 +76,7 @@ impl Document {
     fn failed(&self, failure: RunFailure) -> Box<Diagnostic> {
         let RunFailure { error, at } = failure;
         let place = at.unwrap_or(0);
-        Box::new(self.places.diagnostic(error.code, (self.file, place), error.message))
+        Box::new(self.places.diagnostic(error.code, self.file, place, error.message))
     }
 }
 

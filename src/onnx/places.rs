@@ -25,7 +25,7 @@ pub(crate) struct PlacedModel<'p> {
 impl Places {
     /// A diagnostic about the node or function at a place: its message has its module and the line of its source, if
     /// they are known.
-    pub(super) fn diagnostic(&self, code: Code, (file, at): (FileId, u32), message: String) -> Diagnostic {
+    pub(super) fn diagnostic(&self, code: Code, file: FileId, at: u32, message: String) -> Diagnostic {
         let found = match self {
             Places::Fields(bytes) if at > 0 => protobuf::path(bytes, at),
             _ => None,

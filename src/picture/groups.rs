@@ -68,7 +68,7 @@ impl GroupCall {
     }
 
     /// The group of a module, with its name and its class.
-    pub(super) fn module(parent: u32, (name, class): (String, String)) -> Self {
+    pub(super) fn module(parent: u32, name: String, class: String) -> Self {
         GroupCall { parent, path: Some(name), class, ..GroupCall::root() }
     }
 

@@ -159,7 +159,10 @@ pub(super) fn grouped(graph: &Graph, drawn: &[usize], calls: &Groups) -> Option<
         for (step, operations) in parts.into_iter().rev() {
             let is_new = operations.len() < group.operations.len();
             let call = match step {
-                Step::Module(module) => GroupCall::module(number, chains.names[module as usize].clone()),
+                Step::Module(module) => {
+                    let (name, class) = chains.names[module as usize].clone();
+                    GroupCall::module(number, name, class)
+                }
                 Step::Call(call) => GroupCall { parent: number, ..calls.calls[call as usize].clone() },
             };
             if !is_new {

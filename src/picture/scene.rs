@@ -123,8 +123,8 @@ impl<'g> Scene<'g> {
         for (i, operation) in graph.operations.iter().enumerate() {
             progress::add(1);
             if !scene.folded[i] {
-                let place = (groups.of(i), categories[graph.kind_id(operation).index()]);
-                scene.add(operation_node(graph, &scene.folded, i, place));
+                let category = categories[graph.kind_id(operation).index()];
+                scene.add(operation_node(graph, &scene.folded, i, groups.of(i), category));
             }
         }
         scene.outputs();
@@ -325,7 +325,7 @@ fn port(graph: &Graph, subject: Subject, tensor: TensorId) -> Node {
     }
 }
 
-fn operation_node(graph: &Graph, folded: &[bool], i: usize, (group, category): (u32, Category)) -> Node {
+fn operation_node(graph: &Graph, folded: &[bool], i: usize, group: u32, category: Category) -> Node {
     let operation = &graph.operations[i];
     let name = graph.operation_name(operation);
     let first = graph.tensors_of(operation).next();

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::expression_table::Op;
 use super::fold::extent;
 use super::number::{self, Meaning, Number};
-use super::table::Op;
 use super::tokens::Literal;
 use super::tree::{Expression, Term};
 use crate::extents::Align;

@@ -15,9 +15,9 @@ use smallvec::SmallVec;
 
 pub(super) use self::items::expand_items;
 use super::elements;
+use super::expression_table::{Counterpart, Op};
 use super::item::{ExpandedItem, List, MAX_DEPTH};
 use super::number::{self, Meaning, Number};
-use super::table::{Counterpart, Op};
 use super::tokens::Literal;
 use super::tree::{Expression, NodeId, Term, TreeNode, push_leaf};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};

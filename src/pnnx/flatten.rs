@@ -6,10 +6,10 @@
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::expression_table::Counterpart;
 use super::import::is_complex;
 use super::model::{EXPR, EXPRESSION, FLOATS, Operator, OperatorParam, PnnxModel, Role, Typed, UNKNOWN};
 use super::parse::{Reading, is_text, parse};
-use super::table::Counterpart;
 use super::tokens::Literal;
 use super::tree::{Term, TreeNode, push_leaf};
 use crate::Options;
@@ -109,7 +109,7 @@ impl Flattening<'_> {
         };
         let arity = Some(operator.inputs.len() as u64);
         let reading = Reading { arity, compat: true, template: false, strict: self.options.strict };
-        let expression = match parse(&param.text, (self.file, param.span.start), reading) {
+        let expression = match parse(&param.text, self.file, param.span.start, reading) {
             Ok((parsed, warnings)) => {
                 self.found.extend(warnings);
                 parsed.expression
@@ -168,10 +168,10 @@ impl Flattening<'_> {
             Term::List if operands.iter().all(|operand| matches!(operand, NodeExpansion::Operand(_))) => {
                 self.list(operands, operator, output)
             }
-            Term::List => self.single(("[", "]", false), operands, operator, output),
+            Term::List => self.single("[", "]", false, operands, operator, output),
             Term::Call(op) => {
                 let by_item = op.row().nnef != Counterpart::CompileTime;
-                self.single((&format!("{}(", op.row().name), ")", by_item), operands, operator, output)
+                self.single(&format!("{}(", op.row().name), ")", by_item, operands, operator, output)
             }
         }
     }
@@ -192,7 +192,9 @@ impl Flattening<'_> {
     /// that the operands are broadcast to.
     fn single(
         &mut self,
-        (before, after, by_item): (&str, &str, bool),
+        before: &str,
+        after: &str,
+        by_item: bool,
         operands: Vec<NodeExpansion>,
         operator: &Operator,
         output: Option<&str>,

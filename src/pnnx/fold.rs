@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::expression_table::Op;
 use super::number::{self, Meaning, Number};
-use super::table::Op;
 use super::tokens::Literal;
 use super::tree::{Expression, NodeId, Term, TreeNode};
 

@@ -3,8 +3,8 @@
 //! By the rule of pnnx, an operation joins the region of its user if its result is used exactly once. With
 //! recomputation, it joins the regions of all its users, as long as the expressions are small.
 
+use super::expression_table::{Counterpart, Op};
 use super::number::Meaning;
-use super::table::{Counterpart, Op};
 use super::tokens::Literal;
 use super::tree::{Expression, NodeId, Term};
 use crate::graph::standard::CONSTANT;

@@ -392,7 +392,7 @@ impl<'a> Import<'a> {
             template: false,
             strict: self.options.strict,
         };
-        let parsed = match parse(&param.text, (self.file, param.span.start), reading) {
+        let parsed = match parse(&param.text, self.file, param.span.start, reading) {
             Ok((parsed, warnings)) => {
                 self.found.extend(warnings);
                 parsed

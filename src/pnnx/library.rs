@@ -29,7 +29,7 @@ impl Graph {
     pub fn from_expression(text: &str, options: &Options) -> Result<Graph, Diagnostics> {
         too_large(text, options)?;
         let reading = Reading { strict: options.strict, compat: !options.strict, ..Reading::default() };
-        let (parsed, _) = parse(text, (FileId::default(), 0), reading)?;
+        let (parsed, _) = parse(text, FileId::default(), 0, reading)?;
         let (strict, max_ops) = (options.strict, options.max_ops);
         let form = ConversionOptions { strict, max_ops, ..ConversionOptions::default() };
         Graph::of_expression(&parsed.expression, FileId::default(), &form)

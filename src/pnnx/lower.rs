@@ -51,12 +51,14 @@ use crate::parts::TRANSLATION;
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::model::{Operator, OperatorParam, Role};
 
-use super::table::Op;
+use super::expression_table::Op;
+use crate::library::assembly::integers;
 pub(crate) use line::Line;
 pub(super) use line::Operand;
-use line::{LoweringRow, LoweringRule, extent_of, in_groups, integers, product};
+use line::{LoweringRow, LoweringRule, extent_of, in_groups, product};
 pub(crate) use settings::{Lowered, Refusal};
 
+use crate::library::assembly::Assembly;
 use LoweringRule::{By, With};
 pub(super) use complex::computed;
 

@@ -6,6 +6,7 @@ mod elements;
 pub(crate) mod evaluate;
 pub(crate) mod expand;
 pub(crate) mod export;
+mod expression_table;
 mod flatten;
 pub(crate) mod fold;
 pub(crate) mod fuse;
@@ -21,7 +22,6 @@ pub(crate) mod number;
 pub(crate) mod parse;
 mod repeated;
 mod standard;
-mod table;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tokens;

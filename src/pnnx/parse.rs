@@ -3,7 +3,7 @@
 //! One token of lookahead is sufficient, and chains of a million operations are nested a million deep; so the parser
 //! is a loop over the tokens with an explicit stack.
 
-use super::table::Op;
+use super::expression_table::Op;
 use super::tokens::{self, Literal, Misread, Token, TokenKind, tokens};
 use super::tree::{Expression, NodeId, Term};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
@@ -38,7 +38,8 @@ pub(crate) struct ParsedExpression {
 /// All independent errors.
 pub(crate) fn parse(
     text: &str,
-    (file, start): (FileId, u32),
+    file: FileId,
+    start: u32,
     reading: Reading,
 ) -> Result<(ParsedExpression, Diagnostics), Diagnostics> {
     let reader = |careless| ExpressionReader::new(text, (file, start), reading, careless);

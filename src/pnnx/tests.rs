@@ -6,12 +6,12 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::evaluate::ExpressionValue;
+use super::expression_table::{Counterpart, Op};
 use super::fold::no_extents;
 use super::graph::ConversionOptions;
 use super::model::PnnxModel;
 use super::number::{Meaning, Number, keeps_integer_part};
 use super::parse::{Reading, parse};
-use super::table::{Counterpart, Op};
 use super::tree::Expression;
 use crate::Options;
 use crate::eval::Evaluator;
@@ -23,7 +23,7 @@ use crate::tensor::usage::Usage;
 use crate::tests::matching;
 
 fn read(text: &str) -> Expression {
-    let parsed = parse(text, (FileId::default(), 0), Reading::default());
+    let parsed = parse(text, FileId::default(), 0, Reading::default());
     parsed.unwrap_or_else(|found| panic!("{text}: {found}")).0.expression
 }
 
@@ -396,7 +396,7 @@ proptest! {
     fn brackets_can_be_left_out(text in expressions(any_operation)) {
         let bare = text.replace(['(', ')'], ",");
         let reading = Reading { compat: true, ..Reading::default() };
-        let (parsed, _) = parse(&bare, (FileId::default(), 0), reading).unwrap();
+        let (parsed, _) = parse(&bare, FileId::default(), 0, reading).unwrap();
         prop_assert_eq!(parsed.expression.canonical(), read(&text).canonical());
     }
 
@@ -464,7 +464,7 @@ proptest! {
     #[test]
     fn nothing_panics(text in matching("[@%a-z0-9.,()\\[\\]+ j-]{0,40}"), mutation in any::<u8>()) {
         for reading in [Reading::default(), Reading { compat: true, arity: Some(2), ..Reading::default() }] {
-            if let Ok((parsed, _)) = parse(&text, (FileId::default(), 0), reading) {
+            if let Ok((parsed, _)) = parse(&text, FileId::default(), 0, reading) {
                 parsed.expression.infix();
                 parsed.expression.folded(&no_extents).canonical();
             }

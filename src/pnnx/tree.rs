@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::table::{Op, SIGN};
+use super::expression_table::{Op, SIGN};
 use super::tokens::Literal;
 use crate::room::position_id;
 use crate::source::Span;

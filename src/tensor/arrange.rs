@@ -45,6 +45,12 @@ impl Tensor {
         self.shape().iter().map(|&extent| (0..extent).map(Some).collect()).collect()
     }
 
+    /// All indices along each axis, so many times.
+    pub(crate) fn repeated(&self, times: &[usize]) -> Vec<Vec<Option<usize>>> {
+        let along = |(&extent, &times): (&usize, &usize)| (0..extent * times).map(|i| Some(i % extent)).collect();
+        self.shape().iter().zip(times).map(along).collect()
+    }
+
     /// The linear indices of the elements at these indices along each axis; `None` for those that have one along any.
     pub(crate) fn linear(&self, along: &[Vec<Option<usize>>]) -> Vec<Option<usize>> {
         let strides = strides(self.shape());

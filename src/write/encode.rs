@@ -84,12 +84,7 @@ impl Within {
 impl Encode {
     /// An encoder with the data of a graph's variables; `None` for notations that can express every graph. `file` tells
     /// whether the result is written to a file.
-    pub(crate) fn new(
-        (to, file): (&Notation, bool),
-        graph: &Graph,
-        data: VariableData,
-        within: Within,
-    ) -> Option<Self> {
+    pub(crate) fn new(to: &Notation, file: bool, graph: &Graph, data: VariableData, within: Within) -> Option<Self> {
         if !to.has_data(true) {
             return None;
         }

@@ -225,7 +225,7 @@ fn operations_of_nnef() {
 
 /// The operators that have a kernel, and take and give tensors: sequences are made by other nodes, and maps have no literals.
 fn evaluated() -> Vec<String> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/onnx/operators/table.rs");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/onnx/operators/operator_table.rs");
     let text = std::fs::read_to_string(path).expect("the table of operators");
     let (_, table) = text.split_once("OPERATORS: &[OperatorRow] = &[").expect("the rows");
     let rows = ["\n    onnx(\"", "\n    learning_row(\""].iter().flat_map(|start| table.split(start).skip(1));

@@ -57,7 +57,7 @@ impl Asked {
         let reading =
             Reading { arity: arguments.arity, compat: arguments.compat, template: false, strict: found.strict() };
         let text = whole(&self.sources, self.file);
-        let parsed = match parse(text, (self.file, 0), reading) {
+        let parsed = match parse(text, self.file, 0, reading) {
             Ok((parsed, warnings)) => {
                 found.extend(warnings);
                 parsed
@@ -140,7 +140,7 @@ impl Asked {
         };
         let within =
             Within { strict: self.language.strict, ..Within::of(&self.options, self.language.limits.evaluation()) };
-        let encode = Encode::new((to, false), &graph, VariableData::default(), within);
+        let encode = Encode::new(to, false, &graph, VariableData::default(), within);
         let made = found.take(Made::new(to, (&graph, &self.sources), encode))?;
         let mut text = Vec::new();
         made.write(None, &mut text).ok().map(|()| text)

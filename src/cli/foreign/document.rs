@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
+use super::foreign_table::FOREIGN;
 use super::lookup::{foreign, stands_for};
-use super::table::FOREIGN;
 use crate::cli::options;
 
 /// The heading of the section that is made from the table.
@@ -12,7 +12,7 @@ const HEADING: &str = "## All words\n";
 
 const BEFORE: &str = "
 What the command tells when it meets a word of another program: an option, a key of pnnx, or a first word. Underscores are
-hyphens, and `*` stands for the rest of a word. The table is `src/cli/foreign/table.rs`; `UPDATE_SNAPSHOTS=1 cargo test --lib
+hyphens, and `*` stands for the rest of a word. The table is `src/cli/foreign/foreign_table.rs`; `UPDATE_SNAPSHOTS=1 cargo test --lib
 foreign` writes it here.
 
 | there | here |

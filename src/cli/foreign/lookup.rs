@@ -1,6 +1,6 @@
 //! The row of a word.
 
-use super::table::FOREIGN;
+use super::foreign_table::FOREIGN;
 
 /// Whether a word of the table stands for a word: underscores are hyphens, case does not count.
 pub(super) fn stands_for(known: &str, word: &str) -> bool {

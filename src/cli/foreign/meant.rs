@@ -9,8 +9,8 @@ use crate::diagnostics::{suggest, visible};
 use crate::files;
 use crate::options::input_shape;
 
+use super::foreign_table::FOREIGN;
 use super::lookup::{foreign, stands_for};
-use super::table::FOREIGN;
 use crate::cli::options;
 
 /// A row's text in a message.

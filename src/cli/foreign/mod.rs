@@ -3,8 +3,8 @@
 
 #[cfg(test)]
 mod document;
+mod foreign_table;
 mod lookup;
 mod meant;
-mod table;
 
 pub(super) use meant::{behind_input, instead_of, instead_of_option, option_like};

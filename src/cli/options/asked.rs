@@ -3,9 +3,9 @@
 use super::forms;
 use super::listed::listed;
 use super::lookup::{row, written};
+use super::option_table::OPTIONS;
 use super::row::{OptionRow, Use};
 use super::sets::{Commands, Inputs, Outputs};
-use super::table::OPTIONS;
 use crate::cli::args::Language;
 use crate::cli::outcome::Failure;
 use crate::input::table::Notation;

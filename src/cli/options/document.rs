@@ -6,8 +6,8 @@ use std::fmt::Write;
 use clap::{Arg, Command};
 
 use super::lookup::row;
+use super::option_table::OPTIONS;
 use super::sets::Commands;
-use super::table::OPTIONS;
 use super::{command, whole_command};
 use crate::input::passes::rows::{PASSES, PassStep};
 
@@ -18,7 +18,7 @@ Which option applies to what: to which input notations (`--from`), to which outp
 with which other options. Where nothing is said, an option applies to everything. An option that would have no effect
 is refused with exit status 2, and a message that says what it is for.
 
-This page is made from the table of options, `src/cli/options/table.rs`. A test compares them;
+This page is made from the table of options, `src/cli/options/option_table.rs`. A test compares them;
 `UPDATE_SNAPSHOTS=1 cargo test --lib options` writes the page again.
 ";
 

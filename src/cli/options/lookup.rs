@@ -3,9 +3,9 @@
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, Command};
 
+use super::option_table::OPTIONS;
 use super::row::OptionRow;
 use super::sets::Commands;
-use super::table::OPTIONS;
 use crate::input::table::Notation;
 
 /// The row of an option of a subcommand, by its id in clap.

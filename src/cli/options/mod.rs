@@ -12,9 +12,9 @@ mod forms;
 mod help;
 mod listed;
 mod lookup;
+mod option_table;
 mod row;
 mod sets;
-mod table;
 
 pub(crate) use asked::Asked;
 pub(crate) use forms::name;

@@ -38,11 +38,11 @@ impl<'g> Finder<'_, 'g> {
         let mut differ = false;
         for (name, old) in all(a, i) {
             let new = others.remove(&name);
-            differ |= self.argument((i, j), &name, (Some(old), new), same_label);
+            differ |= self.argument(i, j, &name, Some(old), new, same_label);
         }
         if !others.is_empty() {
             for (name, new) in all(b, j).into_iter().filter(|(name, _)| others.contains_key(name)) {
-                differ |= self.argument((i, j), &name, (None, Some(new)), same_label);
+                differ |= self.argument(i, j, &name, None, Some(new), same_label);
             }
         }
         differ
@@ -50,9 +50,11 @@ impl<'g> Finder<'_, 'g> {
 
     fn argument(
         &mut self,
-        (i, j): (usize, usize),
+        i: usize,
+        j: usize,
         name: &str,
-        (old, new): (Option<Operand>, Option<Operand>),
+        old: Option<Operand>,
+        new: Option<Operand>,
         same_label: bool,
     ) -> bool {
         let (a, b) = (self.graph(0), self.graph(1));

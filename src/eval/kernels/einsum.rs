@@ -56,7 +56,7 @@ impl SumItem for f64 {
             item_by_item(a, b, sizes, to, |sum, product| sum + product);
             return Ok(());
         }
-        matrix::product((a, (inner, 1)), (b, (columns, 1)), [rows, inner, columns], to)
+        matrix::product(a, (inner, 1), b, (columns, 1), [rows, inner, columns], to)
     }
 }
 

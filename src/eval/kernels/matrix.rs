@@ -39,8 +39,10 @@ impl<'a> MatrixItems<'a> {
 ///
 /// The items do not fill the matrices.
 pub(crate) fn product(
-    (a, steps_of_a): (&[f64], (usize, usize)),
-    (b, steps_of_b): (&[f64], (usize, usize)),
+    a: &[f64],
+    steps_of_a: (usize, usize),
+    b: &[f64],
+    steps_of_b: (usize, usize),
     [rows, inner, columns]: [usize; 3],
     to: &mut Vec<f64>,
 ) -> Result<(), EvalError> {
@@ -183,7 +185,7 @@ mod tests {
             of_items(&a, &b, [rows, inner, columns], &mut by_tiles).unwrap();
             let mut strided = Vec::new();
             let turned = exchanged(&b, [1, inner, columns, 1]);
-            product((&a, (inner, 1)), (&turned, (1, inner)), [rows, inner, columns], &mut strided).unwrap();
+            product(&a, (inner, 1), &turned, (1, inner), [rows, inner, columns], &mut strided).unwrap();
             assert_eq!((&by_rows, &by_tiles, &strided), (&wanted, &wanted, &wanted), "{rows} {inner} {columns}");
         }
     }

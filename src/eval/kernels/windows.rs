@@ -117,7 +117,7 @@ pub(crate) fn advance(index: &mut [usize], shape: &[usize]) -> usize {
 }
 
 /// Whether a number is greater; NaN is greater than any number.
-pub(crate) fn greater(a: f64, b: f64) -> bool {
+fn greater(a: f64, b: f64) -> bool {
     a > b || (a.is_nan() && !b.is_nan())
 }
 
@@ -168,7 +168,8 @@ pub(crate) fn pooled<T: Clone>(
     budget: &Budget,
     windows: &Windows,
     items: &[f64],
-    (planes, empty): (usize, T),
+    planes: usize,
+    empty: T,
     f: impl Fn(&PlaneWindow) -> T,
 ) -> Result<Vec<T>, EvalError> {
     let output = windows.output();

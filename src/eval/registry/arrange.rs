@@ -1,8 +1,8 @@
 //! Operations that move items: ranges, slices, gather and scatter.
 
 use crate::eval::array::view;
-use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
+use crate::eval::eval_call::{Call, KernelResult};
 use crate::eval::kernels::{Indices, Misplaced, Triangle, first_along, indices_of};
 use crate::eval::suppression::Suppression;
 use crate::graph::Value;
@@ -279,7 +279,7 @@ pub(in crate::eval) fn non_max_suppression(call: &Call) -> KernelResult {
         centred: form == 1.0,
     };
     let (boxes, scores) = (boxes.to_scalars(), scores.to_scalars());
-    let selected = of.selected(call.budget(), (&boxes, &scores), [batch, classes, count])?;
+    let selected = of.selected(call.budget(), &boxes, &scores, [batch, classes, count])?;
     Ok(vec![Tensor::integers(&[selected.len() / 3, 3], selected)?])
 }
 

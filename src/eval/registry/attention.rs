@@ -3,8 +3,8 @@
 use ndarray::{Array4, ArrayD, ArrayView2, Axis, Ix4, IxDyn};
 
 use crate::eval::array::scalars;
-use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
+use crate::eval::eval_call::{Call, KernelResult};
 use crate::tensor::Tensor;
 
 use super::arrange::{is_given, logical};

@@ -1,7 +1,7 @@
 //! Einstein summation: sums of products along axes named by letters.
 
-use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
+use crate::eval::eval_call::{Call, KernelResult};
 use crate::eval::kernels::{SumItem, Summand, sum_of_products};
 use crate::extents::{Equation, Formula};
 use crate::tensor::{DType, Data, Tensor};

@@ -1,8 +1,8 @@
 //! Element-wise operations, and normalizations along axes.
 
 use crate::eval::broadcast::repeated;
-use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
+use crate::eval::eval_call::{Call, KernelResult};
 use crate::eval::kernels::LocalResponse;
 use crate::eval::reduce;
 use crate::graph::{Primitive, Value};

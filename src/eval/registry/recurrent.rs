@@ -3,8 +3,8 @@
 use ndarray::{ArrayD, Axis};
 
 use crate::eval::array::scalars;
-use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
+use crate::eval::eval_call::{Call, KernelResult};
 
 use super::{like, natural, number_or, unfit};
 

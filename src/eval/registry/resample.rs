@@ -1,101 +1,78 @@
 //! Resampling, along each axis separately or at the points of a grid. Positions are computed in single precision,
 //! which can determine the nearest item.
 
-use ndarray::{ArrayD, Axis, Dimension, IxDyn, indices};
+use ndarray::{ArrayD, Axis, IxDyn};
 
 use crate::dictionary::{CUBIC_SLOPE, cubic};
 use crate::eval::array::scalars;
-use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
+use crate::eval::eval_call::{Call, KernelResult};
+use crate::eval::kernels::{COORDINATES, Coordinates, ROUNDINGS, ResampledAxis, Rounding, SampledPlanes, Tap};
+use crate::tensor::Tensor;
 
 use super::arrange::is_given;
-use super::{like, number_or, one, unfit};
+use super::{like, number_or, unfit};
 
-/// The position in the input that corresponds to an index of the result.
-fn source(transformer: &str, index: usize, scale: f32, from: usize, to: usize) -> Option<f32> {
-    let (index, from, to) = (index as f32, from as f32, to as f32);
-    let half_pixel = (index + 0.5) / scale - 0.5;
-    Some(match transformer {
-        "half_pixel" => half_pixel,
-        "align_corners" if scale * from == 1.0 => 0.0,
-        "align_corners" => index * (from - 1.0) / (scale * from - 1.0),
-        "asymmetric" => index / scale,
-        "pytorch_half_pixel" => {
-            if to > 1.0 {
-                half_pixel
-            } else {
-                -0.5
-            }
-        }
-        "half_pixel_symmetric" => from / 2.0 * (1.0 - to / (scale * from)) + half_pixel,
-        "tf_half_pixel_for_nn" => (index + 0.5) / scale,
-        _ => return None,
-    })
+/// How items between places are computed.
+#[derive(Clone, Copy)]
+enum Method {
+    Nearest(Rounding),
+    Linear,
+    /// The slope of the curve.
+    Cubic(f64),
 }
 
-/// An interpolation method.
-struct Method<'a> {
-    transformer: &'a str,
-    interpolator: &'a str,
-    nearest: &'a str,
-    /// The slope of the cubic curve.
-    a: f64,
-}
-
-impl Method<'_> {
+impl Method {
     /// The offsets and weights of the items that a position is interpolated from. Offsets are relative to the
-    /// preceding item, from which the distance of the position is `ratio`, in `(0, 1]`.
-    fn taps(&self, ratio: f32) -> Option<Vec<(i64, f32)>> {
-        Some(match self.interpolator {
-            "linear" => vec![(0, 1.0 - ratio), (1, ratio)],
-            "cubic" => (-1..3).map(|i| (i, cubic((i as f32 - ratio).into(), self.a) as f32)).collect(),
-            "nearest" => {
-                let right = ratio == 1.0
-                    || match self.nearest {
-                        "floor" => false,
-                        "ceil" => true,
-                        "round_prefer_floor" => ratio > 0.5,
-                        "round_prefer_ceil" => ratio >= 0.5,
-                        _ => return None,
-                    };
-                vec![(i64::from(right), 1.0)]
-            }
-            _ => return None,
-        })
+    /// preceding item, from which the distance of the position is in `(0, 1]`.
+    fn taps(self, place: f32, scale: f32) -> (i64, Vec<(i64, f32)>) {
+        let cell = place.ceil() - 1.0;
+        let ratio = place - cell;
+        let taps = match self {
+            Method::Nearest(rounding) => return (rounding.round(place.into(), scale.into()) as i64, vec![(0, 1.0)]),
+            Method::Linear => vec![(0, 1.0 - ratio), (1, ratio)],
+            Method::Cubic(a) => (-1..3).map(|i| (i, cubic((i as f32 - ratio).into(), a) as f32)).collect(),
+        };
+        (cell as i64, taps)
     }
 
     /// Resamples the input along an axis.
-    fn along(&self, input: &ArrayD<f64>, axis: usize, scale: f32, count: usize) -> Option<ArrayD<f64>> {
-        let extent = input.shape()[axis];
+    fn along(self, input: &ArrayD<f64>, axis: usize, coordinates: Coordinates, of: ResampledAxis<f32>) -> ArrayD<f64> {
         let mut shape = input.shape().to_vec();
-        shape[axis] = count;
+        shape[axis] = of.output;
         let mut output = ArrayD::zeros(IxDyn(&shape));
         for (i, mut slice) in output.axis_iter_mut(Axis(axis)).enumerate() {
-            let place = source(self.transformer, i, scale, extent, count)?;
-            let cell = place.ceil() - 1.0;
-            for (offset, weight) in self.taps(place - cell)? {
-                let from = (cell as i64 + offset).clamp(0, extent as i64 - 1) as usize;
+            let (cell, taps) = self.taps(of.place(coordinates, i), of.scale);
+            for (offset, weight) in taps {
+                let from = cell.saturating_add(offset).clamp(0, of.input as i64 - 1) as usize;
                 slice.scaled_add(f64::from(weight), &input.index_axis(Axis(axis), from));
             }
         }
-        Some(output)
+        output
     }
+}
+
+/// The value with a name that is an attribute.
+fn named<T: Copy>(call: &Call, name: &str, table: &[(&str, T)]) -> Result<T, EvalError> {
+    let text = call.string(name)?;
+    let found = table.iter().find(|row| row.0 == text).map(|row| row.1);
+    found.ok_or_else(|| EvalError::argument(format!("`{}` has no such method", call.name())))
 }
 
 pub(in crate::eval) fn resize(call: &Call) -> KernelResult {
     let tensor = call.numbers("input")?;
     let mut output = scalars(&tensor);
-    let unknown = || EvalError::argument(format!("`{}` has no such method", call.name()));
     for flag in ["exclude_outside", "antialias"] {
         if call.value(flag).is_some() && call.flag(flag)? {
             return Err(EvalError::argument(format!("`{flag}` of `{}` is not computed", call.name())));
         }
     }
-    let method = Method {
-        transformer: call.string("coord_transformer")?,
-        interpolator: call.string("interpolator")?,
-        nearest: call.string("nearest_mode")?,
-        a: number_or(call, "cubic_coeff_a", CUBIC_SLOPE)?,
+    // tract has all of them but `tf_crop_and_resize`.
+    let coordinates = named(call, "coord_transformer", COORDINATES.split_last().map_or(&[], |(_, known)| known))?;
+    let slope = number_or(call, "cubic_coeff_a", CUBIC_SLOPE)?;
+    let method = match call.string("interpolator")? {
+        "nearest" => Method::Nearest(named(call, "nearest_mode", ROUNDINGS)?),
+        _ => named(call, "interpolator", &[("linear", Method::Linear), ("cubic", Method::Cubic(slope))])?,
     };
     let given = if is_given(call, "sizes") { "sizes" } else { "scales" };
     let numbers = call.numbers(given)?.to_scalars();
@@ -125,13 +102,14 @@ pub(in crate::eval) fn resize(call: &Call) -> KernelResult {
         let mut shape = output.shape().to_vec();
         shape[axis] = count;
         call.budget().room(&shape)?;
-        output = method.along(&output, axis, scale, count).ok_or_else(unknown)?;
+        let of = ResampledAxis { input: extent, output: count, scale, region: [0.0, 1.0], is_single: count == 1 };
+        output = method.along(&output, axis, coordinates, of);
     }
     Ok(vec![like(output, tensor.dtype())?])
 }
 
 /// Reflects a position at bounds until it lies between them.
-fn reflected(x: f32, (low, high): (f32, f32)) -> f32 {
+fn reflected(x: f32, low: f32, high: f32) -> f32 {
     let range = high - low;
     if range == 0.0 {
         return low;
@@ -152,10 +130,21 @@ fn reflected(x: f32, (low, high): (f32, f32)) -> f32 {
 
 /// Sampling at the points of a grid.
 struct Grid<'a> {
-    input: &'a ArrayD<f64>,
+    mode: GridMode,
     padding: &'a str,
     aligned: bool,
 }
+
+/// How items between points are computed.
+#[derive(Clone, Copy, PartialEq)]
+enum GridMode {
+    Nearest,
+    Linear,
+    Cubic,
+}
+
+const MODES: &[(&str, GridMode)] =
+    &[("nearest", GridMode::Nearest), ("bilinear", GridMode::Linear), ("bicubic", GridMode::Cubic)];
 
 impl Grid<'_> {
     fn bounds(&self, size: usize) -> (f32, f32) {
@@ -178,91 +167,69 @@ impl Grid<'_> {
             let (low, high) = self.bounds(*size);
             *place = match self.padding {
                 "border" => place.clamp(0.0, (high + low).max(0.0)),
-                "reflection" => reflected(*place, (low, high)),
+                "reflection" => reflected(*place, low, high),
                 _ => *place,
             };
         }
     }
 
-    /// The item at an index.
-    fn item(&self, (batch, channel): (usize, usize), places: &[i64], sizes: &[usize]) -> f64 {
-        let mut at = vec![batch, channel];
-        for (place, size) in places.iter().zip(sizes) {
-            let last = *size as i64 - 1;
-            at.push(match self.padding {
-                "border" => (*place).clamp(0, last) as usize,
-                "reflection" => (reflected(*place as f32, self.bounds(*size)) as i64).clamp(0, last) as usize,
-                _ if (0..=last).contains(place) => *place as usize,
-                _ => return 0.0,
-            });
+    /// The item at a place along an axis.
+    fn item(&self, place: i64, size: usize) -> Option<usize> {
+        let last = size as i64 - 1;
+        let (low, high) = self.bounds(size);
+        match self.padding {
+            "border" => Some(place.clamp(0, last) as usize),
+            "reflection" => Some((reflected(place as f32, low, high) as i64).clamp(0, last) as usize),
+            _ => (0..=last).contains(&place).then_some(place as usize),
         }
-        self.input[IxDyn(&at)]
     }
 
-    /// The weighted sum of the items around a position; `taps` has indices and weights along each axis.
-    fn weighted(&self, of: (usize, usize), taps: &[Vec<(i64, f32)>], sizes: &[usize]) -> f64 {
-        let counts: Vec<usize> = taps.iter().map(Vec::len).collect();
-        let term = |at: &[usize]| {
-            let chosen: Vec<(i64, f32)> = taps.iter().zip(at).map(|(taps, at)| taps[*at]).collect();
-            let weight: f32 = chosen.iter().map(|(_, weight)| weight).product();
-            let places: Vec<i64> = chosen.iter().map(|(place, _)| *place).collect();
-            f64::from(weight) * self.item(of, &places, sizes)
-        };
-        indices(IxDyn(&counts)).into_iter().map(|at| term(at.slice())).sum()
-    }
-
-    fn sample(&self, mode: &str, of: (usize, usize), mut places: Vec<f32>, sizes: &[usize]) -> Option<f64> {
-        match mode {
-            "nearest" => {
-                places.iter_mut().for_each(|place| *place = place.round_ties_even());
-                self.padded(&mut places, sizes);
-                let places: Vec<i64> = places.iter().map(|place| *place as i64).collect();
-                Some(self.item(of, &places, sizes))
+    /// The items along all axes for a point.
+    fn taps(&self, mut places: Vec<f32>, sizes: &[usize], taps: &mut [Vec<Tap<f32>>]) {
+        if self.mode == GridMode::Nearest {
+            places.iter_mut().for_each(|place| *place = place.round_ties_even());
+        }
+        self.padded(&mut places, sizes);
+        for ((place, size), taps) in places.iter().zip(sizes).zip(taps) {
+            let (cell, ratio) = (place.floor() as i64, place - place.floor());
+            taps.clear();
+            // What is not a number stays so outside, too.
+            let mut tap = |shift: i64, weight: f32| {
+                let item = self.item(cell.saturating_add(shift), *size);
+                taps.push((if weight.is_nan() { Some(0) } else { item }, weight));
+            };
+            match self.mode {
+                GridMode::Nearest => tap(0, 1.0),
+                GridMode::Linear => [(0, 1.0 - ratio), (1, ratio)].into_iter().for_each(|(at, weight)| tap(at, weight)),
+                GridMode::Cubic => {
+                    (-1..3).for_each(|i| tap(i, cubic((i as f32 - ratio).into(), CUBIC_SLOPE) as f32));
+                }
             }
-            "bilinear" | "bicubic" => {
-                self.padded(&mut places, sizes);
-                let taps = |place: &f32| {
-                    let (cell, ratio) = (place.floor() as i64, place - place.floor());
-                    match mode {
-                        "bilinear" => vec![(cell, 1.0 - ratio), (cell + 1, ratio)],
-                        _ => {
-                            (-1..3).map(|i| (cell + i, cubic((i as f32 - ratio).into(), CUBIC_SLOPE) as f32)).collect()
-                        }
-                    }
-                };
-                Some(self.weighted(of, &places.iter().map(taps).collect::<Vec<_>>(), sizes))
-            }
-            _ => None,
         }
     }
 }
 
 pub(in crate::eval) fn grid_sample(call: &Call) -> KernelResult {
-    let (tensor, places) = (call.numbers("input")?, call.scalars("grid")?);
-    let input = scalars(&tensor);
-    let wrong = || unfit(call, &[input.shape(), places.shape()]);
-    let spatial = input.ndim().checked_sub(2).filter(|spatial| *spatial > 0).ok_or_else(wrong)?;
-    let fits = places.ndim() == input.ndim() && places.shape().last() == Some(&spatial);
-    if !fits || places.shape()[0] != input.shape()[0] || input.shape()[2..].contains(&0) {
+    let (input, points) = (call.numbers("input")?, call.numbers("grid")?);
+    let wrong = || unfit(call, &[input.shape(), points.shape()]);
+    let (&[batch, channels, ref sizes @ ..], &[batches, ref space @ .., axes]) = (input.shape(), points.shape()) else {
+        return Err(wrong());
+    };
+    let rank = sizes.len();
+    if batches != batch || axes != rank || space.len() != rank || sizes.contains(&0) || !(1..=8).contains(&rank) {
         return Err(wrong());
     }
-    let mode = call.string("mode")?;
-    let (padding, aligned) = (call.string("padding_mode")?, call.flag("align_corners")?);
-    let grid = Grid { input: &input, padding, aligned };
-    let outer = [&input.shape()[..2], &places.shape()[1..=spatial]].concat();
-    let count = call.budget().room(&outer)?;
-    call.budget().product(count, 1 << (2 * spatial.min(8)))?;
-    let sizes = &input.shape()[2..];
-    let mut output = ArrayD::zeros(IxDyn(&outer));
-    for (at, item) in output.indexed_iter_mut() {
-        let from = [&[at[0]], &at.slice()[2..]].concat();
+    let mode = named(call, "mode", MODES)?;
+    let grid = Grid { mode, padding: call.string("padding_mode")?, aligned: call.flag("align_corners")? };
+    let shape = [&[batch, channels], space].concat();
+    let count = call.budget().room(&shape)?;
+    call.budget().product(count, 1 << (2 * rank))?;
+    let coordinates: &[f64] = points.items().unwrap_or_default();
+    let planes = SampledPlanes { items: input.items().unwrap_or_default(), batch, channels, extents: sizes };
+    let items = planes.sampled(space.iter().product(), |at, taps| {
         // Coordinates are in the reverse order of the axes.
-        let place = |axis: usize| {
-            let coordinate = places[IxDyn(&[&from[..], &[spatial - 1 - axis]].concat())];
-            grid.place(coordinate, sizes[axis])
-        };
-        let found = grid.sample(mode, (at[0], at[1]), (0..spatial).map(place).collect(), sizes);
-        *item = found.ok_or_else(|| EvalError::argument(format!("unknown mode '{mode}'")))?;
-    }
-    one(output)
+        let own = coordinates[at * rank..][..rank].iter().rev();
+        grid.taps(own.zip(sizes).map(|(coordinate, size)| grid.place(*coordinate, *size)).collect(), sizes, taps);
+    });
+    Ok(vec![Tensor::scalars(&shape, items)?])
 }

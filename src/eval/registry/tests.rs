@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::eval::Random;
-use crate::eval::call::element_type;
+use crate::eval::eval_call::element_type;
 use crate::eval::{Evaluator, Limits};
 use crate::graph::{Graph, TensorId};
 use crate::tensor::{DType, Tensor};

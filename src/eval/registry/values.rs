@@ -3,8 +3,8 @@
 use ndarray::ArrayD;
 
 use crate::eval::array::pack;
-use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
+use crate::eval::eval_call::{Call, KernelResult};
 use crate::tensor::{DType, Tensor};
 
 /// Converts an array to a tensor of an element type.

@@ -5,7 +5,7 @@ use crate::extents::Arithmetic;
 
 impl Dim {
     /// The number, unless it is unknown.
-    fn determined(self) -> Option<Dim> {
+    pub(crate) fn determined(self) -> Option<Dim> {
         Some(self).filter(|dim| *dim != Dim::Unknown)
     }
 }
@@ -35,6 +35,10 @@ impl Arithmetic for Dim {
 
     fn try_over(&self, other: &Self) -> Option<Self> {
         self.clone().over(other.clone()).determined()
+    }
+
+    fn try_quotient(&self, divisor: &Self) -> Option<Self> {
+        self.clone().exactly_over(divisor.clone()).determined()
     }
 
     fn try_min(&self, other: &Self) -> Option<Self> {

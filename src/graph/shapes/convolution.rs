@@ -1,8 +1,8 @@
 //! Convolutions: windows over the spatial axes, and a sum over the channels (H2).
 
-use super::call::{Call, Ints, MAX_RANK, Role, check_positive};
 use super::outcome::{RuleResult, ShapeError, refuse, same};
 use super::shape::{Extent, Extents, Shape};
+use super::shape_call::{Call, Ints, MAX_RANK, Role, check_positive};
 use super::window::Windows;
 use crate::diagnostics::Code;
 use crate::dictionary::Deviation;

@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::call::Call;
 use super::outcome::{RuleResult, UNKNOWN, known, refuse};
 use super::shape::Extent;
+use super::shape_call::Call;
 use crate::diagnostics::Code;
 use crate::extents::{Equation, Formula};
 use crate::graph::{Operand, Value};

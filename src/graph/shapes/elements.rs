@@ -1,7 +1,7 @@
 //! Rules for element types that depend on the operands: for operations of tract registries, whose declarations
 //! accept any element type; and in documents with registries, for standard operations, too.
 
-use super::call::Call;
+use super::shape_call::Call;
 use crate::dictionary::ElementRule;
 use crate::graph::scan::Scan;
 use crate::graph::{Operand, Primitive};

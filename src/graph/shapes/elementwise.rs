@@ -1,8 +1,8 @@
 //! Elementwise operations: their operands are broadcast to a common shape (H1).
 
-use super::call::Call;
 use super::outcome::{RuleResult, ShapeError, UNKNOWN, refuse, same};
 use super::shape::{Extent, Extents};
+use super::shape_call::Call;
 use crate::diagnostics::Code;
 use crate::extents::{self, Align, Misaligned};
 

@@ -5,9 +5,9 @@ use std::sync::{Arc, LazyLock};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::call::{Call, ROLE_COUNT, ROLES};
 use super::outcome::{Inferred, ShapeError};
 use super::plan::Plan;
+use super::shape_call::{Call, ROLE_COUNT, ROLES};
 use super::{elements, rules};
 use crate::diagnostics::Code;
 use crate::graph::{Graph, KindId, OperationId, TensorId};

@@ -1,10 +1,11 @@
 //! Operations that only change the axes: reshape, transpose, squeeze, unsqueeze (H5, H6, H10).
 
 use super::axes::{AxisSet, twice};
-use super::call::{Call, Ints, MAX_RANK, Role, shown};
 use super::outcome::{RuleResult, ShapeError, UNKNOWN, known, of_rank, refuse, same};
 use super::shape::{Extent, Extents};
+use super::shape_call::{Call, Ints, MAX_RANK, Role, shown};
 use crate::diagnostics::Code;
+use crate::extents::{self, ReshapeError};
 use crate::graph::dims::Dim;
 
 /// The axes `first..last` that a reshape affects; none if they are unknown.
@@ -26,82 +27,41 @@ fn affected(call: &Call, rank: usize) -> Result<Option<(usize, usize)>, ShapeErr
     Ok(first.zip(last))
 }
 
-/// The product of extents; unknown if one of them is.
-fn volume(extents: &[Extent]) -> Dim {
-    extents.iter().fold(Dim::Int(1), |volume, extent| volume.times(extent.dim()))
-}
-
 /// Changes the shape, but not the number of items.
 pub(crate) fn reshape(call: &Call) -> RuleResult {
     let Some(wanted) = call.dims(Role::Shape) else { return UNKNOWN };
     let shown = || shown(&wanted.iter().map(|dim| dim.known()).collect::<Ints>());
     let error = |message: String| refuse(Code::ReshapeVolume, message);
-    if wanted.iter().filter(|item| **item == Dim::Int(-1)).count() > 1 {
-        return error(format!("shape {} has more than one -1", shown()));
-    }
-    if wanted.iter().any(|item| matches!(item, Dim::Int(..=-2))) {
-        return error(format!("shape {} has an extent below -1", shown()));
-    }
+    let asked: Vec<Option<Dim>> = wanted.iter().map(|item| item.clone().determined()).collect();
+    let refused = |wrong| match wrong {
+        ReshapeError::Rests => error(format!("shape {} has more than one -1", shown())),
+        ReshapeError::Negative(_) => error(format!("shape {} has an extent below -1", shown())),
+        ReshapeError::Copied(i) => {
+            error(format!("item {i} of shape {} copies an axis that the input has not", shown()))
+        }
+    };
+    let rest = match extents::rest(&asked) {
+        Ok(rest) => rest,
+        Err(wrong) => return refused(wrong),
+    };
     let Some(input) = call.extents_to(0, wanted.len().min(MAX_RANK)) else {
         return reshape_unknown(call, &wanted);
     };
     let Some((first, last)) = affected(call, input.len())? else { return UNKNOWN };
-    let mut middle = Extents::new();
-    // The extents of the affected items; copied extents cancel out, whether they are known or not.
-    let mut from: Extents = input[first..last].into();
-    let mut to = Extents::new();
-    for (i, item) in wanted.iter().enumerate() {
-        let extent = match item {
-            Dim::Int(0) => {
-                let Some(extent) = input.get(first + i) else {
-                    return error(format!("item {i} of shape {} copies an axis that the input has not", shown()));
-                };
-                if first + i < last {
-                    from[i] = Extent::ONE;
-                } else {
-                    to.push(extent.clone());
-                }
-                extent.clone()
-            }
-            Dim::Int(-1) => Extent::UNKNOWN,
-            item => {
-                let extent = Extent::from(item.clone());
-                to.push(extent.clone());
-                extent
-            }
-        };
-        middle.push(extent);
+    let own: Vec<Option<Dim>> = input[first..].iter().map(|extent| extent.dim().determined()).collect();
+    let found = match extents::reshaped(&own, last - first, &asked, true, false) {
+        Ok(found) => found,
+        Err(wrong) => return refused(wrong),
+    };
+    let volume = input[first..last].iter().fold(Dim::Int(1), |volume, extent| volume.times(extent.dim()));
+    // What remains of no items is not determined.
+    let is_open = |at: usize| found.extents[at].is_none() && found.extents.contains(&Some(Dim::Int(0)));
+    if !found.fits || volume.known().is_some() && rest.is_some_and(is_open) {
+        let (items, input) = (Extent::from(volume), &input[first..last]);
+        return error(format!("{items:?} items of shape {input:?} cannot be arranged as {}", shown()));
     }
-    let (from, to) = (volume(&from), volume(&to));
-    match (wanted.iter().position(|item| *item == Dim::Int(-1)), from, to) {
-        (Some(i), Dim::Int(from), Dim::Int(to)) if to > 0 && from % to == 0 => middle[i] = Extent::new(from / to),
-        (None, Dim::Int(from), Dim::Int(to)) if from == to => {}
-        (_, Dim::Int(_), Dim::Int(_)) => {
-            let input = &input[first..last];
-            return error(format!("{:?} items of shape {input:?} cannot be arranged as {}", volume_of(input), shown()));
-        }
-        (Some(i), from, to) => {
-            let exact = from.clone().exactly_over(to.clone());
-            middle[i] = Extent::from(if exact == Dim::Unknown && to.is_at_least(1) { from.over(to) } else { exact });
-        }
-        (None, from, _) => complete(&mut middle, &wanted, from),
-    }
+    let middle: Vec<Extent> = found.extents.into_iter().map(|extent| Extent::from(Dim::from(extent))).collect();
     known([&input[..first], &middle[..], &input[last..]].concat().into())
-}
-
-/// The number of items for messages.
-fn volume_of(extents: &[Extent]) -> Extent {
-    Extent::from(volume(extents))
-}
-
-/// Computes a single unknown extent from the number of items; copied extents do not count.
-fn complete(extents: &mut Extents, wanted: &[Dim], from: Dim) {
-    let mut open = wanted.iter().enumerate().filter(|(_, item)| **item == Dim::Unknown).map(|(i, _)| i);
-    if let (Some(i), None) = (open.next(), open.next()) {
-        let others = wanted.iter().filter(|item| !matches!(item, Dim::Unknown | Dim::Int(0)));
-        let product = others.fold(Dim::Int(1), |product, item| product.times(item.clone()));
-        extents[i] = Extent::from(from.exactly_over(product));
-    }
 }
 
 /// The shape if the input is unknown and all axes are affected.

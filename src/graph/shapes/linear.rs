@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::call::{Call, Role};
 use super::elementwise::broadcast;
 use super::outcome::{Inferred, RuleResult, ShapeError, UNKNOWN, known, refuse};
 use super::shape::{Extent, Extents, Shape};
+use super::shape_call::{Call, Role};
 use crate::diagnostics::Code;
 
 const CODE: Code = Code::MatmulShapes;

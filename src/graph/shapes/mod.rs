@@ -6,7 +6,6 @@
 //! use ([`Plan`]).
 
 mod axes;
-mod call;
 mod convolution;
 mod einsum;
 mod elements;
@@ -25,6 +24,7 @@ mod rules;
 mod sections;
 mod selection;
 mod shape;
+mod shape_call;
 mod sources;
 mod stored;
 #[cfg(test)]
@@ -32,10 +32,10 @@ mod tests;
 mod values;
 mod window;
 
-#[cfg(test)]
-use call::ROLES;
 pub(crate) use infer::{DEFECTIVE, infer, infer_more};
 pub(crate) use items::{Item, Items};
 pub(crate) use outcome::{Inferred, ShapeError};
 pub(crate) use plan::Plan;
 pub use shape::{Extent, InvalidExtent, Shape};
+#[cfg(test)]
+use shape_call::ROLES;

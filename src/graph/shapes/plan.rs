@@ -1,7 +1,7 @@
 //! What is looked up once for a kind of operation: its rules, and where its attributes are.
 
-use super::call::{Call, ROLE_COUNT};
 use super::outcome::RuleResult;
+use super::shape_call::{Call, ROLE_COUNT};
 use crate::dictionary::{ElementRule, Row};
 
 pub(super) type Rule = fn(&Call) -> RuleResult;

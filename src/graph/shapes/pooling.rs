@@ -1,8 +1,8 @@
 //! Windows over all axes: box filters, pooling, sampling at indices (H3); resampling by factors.
 
-use super::call::{Call, Ints, MAX_RANK, Role};
 use super::outcome::{Inferred, RuleResult, ShapeError, UNKNOWN, refuse, same};
 use super::shape::{Extent, Extents, Shape, unify};
+use super::shape_call::{Call, Ints, MAX_RANK, Role};
 use super::window::Windows;
 use crate::diagnostics::Code;
 use crate::dictionary::Deviation;

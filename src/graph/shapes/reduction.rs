@@ -1,9 +1,9 @@
 //! Reductions and normalizations along axes (H4). Reduced axes keep the extent 1.
 
 use super::axes::AxisSet;
-use super::call::{Call, Role};
 use super::outcome::{Inferred, RuleResult, ShapeError, UNKNOWN, known};
 use super::shape::{Extent, Shape};
+use super::shape_call::{Call, Role};
 use crate::diagnostics::Code;
 
 /// Reduces along axes.

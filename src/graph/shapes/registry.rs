@@ -2,9 +2,9 @@
 
 use smallvec::smallvec;
 
-use super::call::{Call, Dims, Role};
 use super::outcome::{Inferred, RuleResult, UNKNOWN, known, refuse};
 use super::shape::{Extent, Extents, Shape};
+use super::shape_call::{Call, Dims, Role};
 use crate::diagnostics::Code;
 use crate::graph::dims::Dim;
 use crate::graph::scan::{Collected, Scan};

@@ -2,9 +2,9 @@
 
 use smallvec::smallvec;
 
-use super::call::{Call, Role};
 use super::outcome::{RuleResult, ShapeError, UNKNOWN, known, refuse};
 use super::shape::Extent;
+use super::shape_call::{Call, Role};
 use crate::diagnostics::Code;
 
 const CODE: Code = Code::RoiShapes;

@@ -1,8 +1,8 @@
 //! Concatenation and splitting of tensors (H7, H8, H10).
 
-use super::call::{Call, MAX_RANK, Role, shown};
 use super::outcome::{Inferred, RuleResult, ShapeError, UNKNOWN, known, refuse, same};
 use super::shape::{Extent, Extents, Shape, unify};
+use super::shape_call::{Call, MAX_RANK, Role, shown};
 use crate::diagnostics::Code;
 use crate::graph::dims::Dim;
 

@@ -1,18 +1,19 @@
 //! Parts and repetitions of one tensor: slice, tile, pad, gather (H9, H12, H13).
 
-use super::call::{Call, Dims, Role};
 use super::outcome::{RuleResult, ShapeError, UNKNOWN, known, of_rank, refuse};
 use super::shape::{Extent, Extents};
+use super::shape_call::{Call, Dims, Role};
 use crate::diagnostics::Code;
 use crate::dictionary::Deviation;
 use crate::extents::{Bounds, nnef_section, replaced};
 use crate::graph::dims::Dim;
 
-/// The number of items of a range along an axis, from `begin` to `end` with a `stride`.
-fn count(axis: usize, extent: Extent, (begin, end, stride): (Dim, Dim, i64)) -> Result<Extent, ShapeError> {
-    let (Dim::Int(begin), Dim::Int(end), Some(items)) = (begin.clone(), end.clone(), extent.known()) else {
-        return Ok(symbolic_count(extent.dim(), begin, end, stride));
+/// The number of items of a range along an axis.
+fn count(axis: usize, extent: Extent, range: Bounds<Dim>) -> Result<Extent, ShapeError> {
+    let (Dim::Int(begin), Dim::Int(end), Some(items)) = (&range.start, &range.end, extent.known()) else {
+        return Ok(symbolic_count(extent.dim(), range));
     };
+    let (begin, end, stride) = (*begin, *end, range.step);
     let section = nnef_section(Bounds { start: begin, end, step: stride }, items);
     if section.way < 0 {
         let range = format!("nothing from {begin} to {end} in steps of {stride}");
@@ -22,7 +23,7 @@ fn count(axis: usize, extent: Extent, (begin, end, stride): (Dim, Dim, i64)) -> 
 }
 
 /// The number of items of a range with unknown or symbolic bounds or extent.
-fn symbolic_count(extent: Dim, begin: Dim, end: Dim, stride: i64) -> Extent {
+fn symbolic_count(extent: Dim, Bounds { start: begin, end, step: stride }: Bounds<Dim>) -> Extent {
     let open = end == Dim::Int(0) && stride > 0;
     // A single item, regardless of the extent.
     if (begin == Dim::Int(0) && end == Dim::Int(1)) || (begin == Dim::Int(-1) && open) {
@@ -74,7 +75,7 @@ pub(crate) fn slice(call: &Call) -> RuleResult {
         let step = stride.as_ref().and_then(|items| items.get(i).cloned().unwrap_or(Some(1)));
         extents[axis] = match step {
             Some(step) => {
-                let range = (item(&begin), item(&end), step);
+                let range = Bounds { start: item(&begin), end: item(&end), step };
                 let range = if call.deviates(Deviation::CutFirst) { cut_first(range) } else { range };
                 count(axis, extents[axis].clone(), range)?
             }
@@ -85,11 +86,11 @@ pub(crate) fn slice(call: &Call) -> RuleResult {
 }
 
 /// The range with as many items as one of [`Deviation::CutFirst`].
-fn cut_first((begin, end, stride): (Dim, Dim, i64)) -> (Dim, Dim, i64) {
-    let stride = stride.checked_abs().unwrap_or(i64::MAX);
-    match (&begin, &end) {
-        (Dim::Int(0), Dim::Int(0)) => (Dim::Int(1), Dim::Int(1), stride),
-        _ => (begin, end, stride),
+fn cut_first(range: Bounds<Dim>) -> Bounds<Dim> {
+    let step = range.step.checked_abs().unwrap_or(i64::MAX);
+    match (&range.start, &range.end) {
+        (Dim::Int(0), Dim::Int(0)) => Bounds { start: Dim::Int(1), end: Dim::Int(1), step },
+        _ => Bounds { step, ..range },
     }
 }
 

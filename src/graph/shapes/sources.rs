@@ -1,8 +1,8 @@
 //! Inputs, variables, constants, updates, and copies (H14).
 
-use super::call::{Call, Role};
 use super::outcome::{Inferred, RuleResult, UNKNOWN, known, refuse, same};
 use super::shape::{Extent, unify};
+use super::shape_call::{Call, Role};
 use crate::diagnostics::Code;
 use crate::graph::dims::Dim;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use super::call::Call;
 use super::infer::infer;
 use super::items::{Item, Items};
 use super::plan::Plan;
 use super::shape::Extents;
 use super::shape::Shape;
+use super::shape_call::Call;
 use crate::graph::standard::VARIABLE;
 use crate::graph::{Graph, KindId, OperationId, TensorId, Value};
 

@@ -6,8 +6,8 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::call::{Call, Role};
 use super::items::{Item, Items, MAX_ITEMS};
+use super::shape_call::{Call, Role};
 use crate::dictionary::{Deviation, ItemRule, Kernel};
 use crate::graph::dims::Dim;
 use crate::graph::{Operand, Primitive, TensorId, Value};

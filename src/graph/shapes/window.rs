@@ -1,8 +1,8 @@
 //! Sliding windows: the relation of their parameters and extents (4.3).
 
-use super::call::{Call, Ints, Pairs, Role, check_positive, shown};
 use super::outcome::{ShapeError, refuse};
 use super::shape::{Extent, Extents};
+use super::shape_call::{Call, Ints, Pairs, Role, check_positive, shown};
 use crate::diagnostics::Code;
 use crate::extents::Window;
 use crate::graph::dims::Dim;

@@ -30,7 +30,7 @@ fn compared(name: &str, text: &[u8], to: &'static str, change: impl Fn(Vec<u8>) 
         let written = ReadBack { name: "written", to, folder: None }.at(&file, &settings)?;
         let mut source = Side::source(source, &settings)?;
         let labels = if to.dialect.is_some() { Labels::Source(None) } else { Labels::Files };
-        verify((&mut source, written), (&[], 0), labels, &settings)
+        verify(&mut source, written, &[], 0, labels, &settings)
     };
     check().map(drop).map_err(|refused| refused.to_string())
 }

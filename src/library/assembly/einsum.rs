@@ -85,7 +85,7 @@ fn diagonals<A: Assembly>(to: &mut A, mut of: Lettered<A::Tensor>) -> Result<Let
         let tensor = match all {
             1 => flat,
             _ => {
-                let along = [&[axis][..], &[0], &[all], &[count.saturating_add(1)]].map(integers);
+                let along = [axis, 0, all, count.saturating_add(1)].map(|number| integers([number]));
                 to.on("slice", flat, along)?
             }
         };
@@ -119,7 +119,7 @@ fn summed<A: Assembly>(
     if axes.is_empty() {
         return Ok(of);
     }
-    let tensor = to.on("sum_reduce", of.tensor, [integers(&axes)])?;
+    let tensor = to.on("sum_reduce", of.tensor, [integers(axes.iter().copied())])?;
     let tensor = to.without_axes(tensor, &axes)?;
     Ok(Lettered { tensor, letters: of.letters.into_iter().filter(|c| needed(c)).collect() })
 }
@@ -165,6 +165,6 @@ fn pair<A: Assembly>(
     let (depth_all, width_all) = (to.count(&depth)?, to.count(&width)?);
     let x = arranged(to, &a, [&batch, &rows, &inner], &[count, height_all, depth_all])?;
     let y = arranged(to, &b, [&batch, &inner, &columns], &[count, depth_all, width_all])?;
-    let product = to.multiplied(x, y, (false, false))?;
+    let product = to.multiplied(x, y, [false, false])?;
     Ok(Lettered { tensor: to.reshaped(product, &[batches, height, width].concat())?, letters })
 }

@@ -1,7 +1,7 @@
 //! Recurrent layers of known lengths, as torch has them: the operations of each step. The gates of weights are, for an LSTM,
 //! input, forget, cell, output, and for a GRU reset, update, new; its reset gate applies to the product with the state.
 
-use super::{Assembly, integers};
+use super::Assembly;
 use crate::library::recurrent::RecurrentKind;
 
 /// One direction of a layer.
@@ -67,10 +67,10 @@ impl<T: Copy> Direction<T> {
         let mut states = Vec::new();
         for step in 0..self.steps {
             let at = if self.reverse { self.steps.saturating_sub(1).saturating_sub(step) } else { step };
-            let inputs = steps.to.part_of(self.projected, 0, (at, at.saturating_add(1)))?;
+            let inputs = steps.to.item_of(self.projected, 0, at)?;
             let inputs = steps.to.without_axes(inputs, &[0])?;
             (state, cell) = steps.step(inputs, (state, cell))?;
-            states.push(steps.to.with_more_axes(state, &[0])?);
+            states.push(steps.to.with_axes(state, [0])?);
         }
         if self.reverse {
             states.reverse();
@@ -87,7 +87,7 @@ impl<A: Assembly> Steps<'_, A> {
     /// The gate at a place of a tensor of gates.
     fn gate(&mut self, gates: A::Tensor, at: i64) -> Result<A::Tensor, A::Refusal> {
         let bound = |at: i64| self.of.hidden.checked_mul(at).ok_or_else(|| self.to.unfit());
-        let range = (bound(at)?, bound(at.saturating_add(1))?);
+        let range = bound(at)?..bound(at.saturating_add(1))?;
         self.to.part_of(gates, 1, range)
     }
 
@@ -115,7 +115,7 @@ impl<A: Assembly> Steps<'_, A> {
 
     /// The product of a state with weights.
     fn product(&mut self, state: A::Tensor, weights: A::Tensor) -> Result<A::Tensor, A::Refusal> {
-        self.to.multiplied(state, weights, (false, true))
+        self.to.multiplied(state, weights, [false, true])
     }
 
     fn lstm(&mut self, inputs: A::Tensor, state: A::Tensor, cell: A::Tensor) -> Result<States<A::Tensor>, A::Refusal> {
@@ -142,8 +142,8 @@ impl<A: Assembly> Steps<'_, A> {
     fn gru(&mut self, inputs: A::Tensor, state: A::Tensor) -> Result<A::Tensor, A::Refusal> {
         let twice = self.of.hidden.checked_mul(2).ok_or_else(|| self.to.unfit())?;
         let all = twice.checked_add(self.of.hidden).ok_or_else(|| self.to.unfit())?;
-        let parts = |steps: &mut Self, x: A::Tensor, axis: usize| {
-            Ok([steps.to.part_of(x, axis, (0, twice))?, steps.to.part_of(x, axis, (twice, all))?])
+        let parts = |steps: &mut Self, x: A::Tensor, axis: i64| {
+            Ok([steps.to.part_of(x, axis, 0..twice)?, steps.to.part_of(x, axis, twice..all)?])
         };
         let [weights, fresh_weights] = parts(self, self.of.recurrent, 0)?;
         let [bias, fresh_bias] = match self.of.bias {
@@ -187,7 +187,7 @@ pub(crate) fn projected<A: Assembly>(
     }
     let flat = to.count(&[steps, batch])?;
     let flat = to.reshaped(x, &[flat, items])?;
-    let mut product = to.multiplied(flat, weights, (false, true))?;
+    let mut product = to.multiplied(flat, weights, [false, true])?;
     if let Some(bias) = bias {
         product = to.formula_of("add(@0,@1)", &[product, bias])?;
     }
@@ -202,7 +202,7 @@ pub(crate) fn projected<A: Assembly>(
 pub(crate) fn stacked<A: Assembly>(to: &mut A, states: &[A::Tensor]) -> Result<A::Tensor, A::Refusal> {
     let mut raised = Vec::with_capacity(states.len());
     for state in states {
-        raised.push(to.on("unsqueeze", *state, [integers(&[0])])?);
+        raised.push(to.with_axes(*state, [0])?);
     }
     to.concatenated(&raised, 0)
 }

@@ -2,7 +2,7 @@
 
 use super::types::{axis_of, order, reduced_axes, sections};
 use super::{Attributes, OpResult};
-use crate::dictionary::{Arith, Order};
+use crate::dictionary::Arith;
 use crate::extents::Align;
 use crate::tensor::kernels::{self, Matrices, Repeat};
 use crate::tensor::{DType, Data, Dims, Tensor};
@@ -109,10 +109,10 @@ pub(super) fn logical(call: &Operands, any: bool) -> OpResult<Data> {
 }
 
 /// The index of the least or greatest element along one axis, by default axis 0.
-pub(super) fn extreme(call: &Operands, order: Order) -> OpResult<Data> {
+pub(super) fn extreme(call: &Operands, greatest: bool) -> OpResult<Data> {
     let x = call.input()?;
     let axis = call.attributes.any_axes().and_then(|axes| axes.first().copied()).unwrap_or(0);
-    typed(kernels::extreme(x, &[axis_of(axis, x.rank())?], order))
+    typed(kernels::extreme(x, &[axis_of(axis, x.rank())?], greatest))
 }
 
 pub(super) fn softmax(call: &Operands) -> OpResult<Data> {

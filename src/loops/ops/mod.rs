@@ -3,8 +3,8 @@
 mod attributes;
 mod compute;
 mod op;
+mod op_table;
 mod spec;
-mod table;
 #[cfg(test)]
 mod tests;
 mod types;

@@ -2,8 +2,8 @@
 
 use super::attributes::Attributes;
 use super::compute::Operands;
+use super::op_table::TABLE;
 use super::spec::{Compute, OpResult, Spec, TypedCall};
-use super::table::TABLE;
 use super::types;
 use crate::loops::network::{StaticType, volume};
 use crate::tensor::{DType, Data, Dims, Tensor};

@@ -14,14 +14,14 @@ pub(super) fn hints(of: &NnefText, within: Span) -> Vec<Hint> {
         if !occurrence.defines || symbol.kind != SymbolKind::Local {
             return None;
         }
-        let tensor = tensor(of, graph, (occurrence, symbol))?;
+        let tensor = tensor(of, graph, occurrence, symbol)?;
         Some(Hint { offset: occurrence.span.end, label: label(graph, tensor)? })
     };
     of.index().symbols.within(within).filter_map(hint).collect()
 }
 
 /// The tensor that a name gets.
-fn tensor(of: &NnefText, graph: &Graph, (occurrence, symbol): (&Occurrence, &Symbol)) -> Option<TensorId> {
+fn tensor(of: &NnefText, graph: &Graph, occurrence: &Occurrence, symbol: &Symbol) -> Option<TensorId> {
     let value = *of.index().values.get(&occurrence.span.start)?;
     let main = of.document.main();
     if let Some(body) = (symbol.body? as usize).checked_sub(main.fragments.len()) {
@@ -31,7 +31,7 @@ fn tensor(of: &NnefText, graph: &Graph, (occurrence, symbol): (&Occurrence, &Sym
         return if is_again { None } else { graph.tensor(&symbol.name) };
     }
     let (locals, _) = of.locals()?;
-    match locals.of(&of.document, (symbol, value)) {
+    match locals.of(&of.document, symbol, value) {
         [(tensor, _)] => Some(*tensor),
         _ => None,
     }

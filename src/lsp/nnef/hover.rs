@@ -157,7 +157,7 @@ fn shape(graph: &Graph, tensor: TensorId) -> String {
 /// The shapes that a local of a fragment has in the calls of the graph.
 fn shapes(of: &NnefText, symbol: &Symbol, value: ExprId) -> Option<String> {
     let (locals, graph) = of.locals()?;
-    let found = locals.of(&of.document, (symbol, value));
+    let found = locals.of(&of.document, symbol, value);
     let listed = |(tensor, count): &(TensorId, usize)| {
         let shape = shape(graph, *tensor);
         if *count > 1 { format!("{shape} ({count} times)") } else { shape }

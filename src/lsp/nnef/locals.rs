@@ -45,7 +45,7 @@ impl LocalShapes {
     }
 
     /// The shapes of a local that gets a value.
-    pub(super) fn of(&self, document: &Document, (symbol, value): (&Symbol, ExprId)) -> &[(TensorId, usize)] {
+    pub(super) fn of(&self, document: &Document, symbol: &Symbol, value: ExprId) -> &[(TensorId, usize)] {
         let main = document.main();
         let here = self.by_value.get(&main.ast.span(value).start);
         let named = || {

@@ -50,7 +50,7 @@ fn operators(of: &OnnxText, offset: u32, domain: Option<&str>) -> Vec<Proposal> 
     let mut names: Vec<&str> = Schemas::new().operators(wanted).collect();
     names.sort_unstable();
     let usable = names.iter().filter_map(|name| {
-        let schema = schema((wanted, name), version).filter(|schema| !schema.deprecated)?;
+        let schema = schema(wanted, name, version).filter(|schema| !schema.deprecated)?;
         Some(proposal(name, ProposalKind::Operation, Some(signature(name, schema))))
     });
     let mut found: Vec<Proposal> = usable.collect();
@@ -81,7 +81,7 @@ fn attributes(of: &OnnxText, operator: &str, offset: u32, given: &BTreeSet<&str>
             declared.map(|mark| proposal(&mark.text, ProposalKind::Parameter, None)).collect()
         }
         None => {
-            let schema = schema((domain, name), version(of.model(), function_at(of, offset), domain));
+            let schema = schema(domain, name, version(of.model(), function_at(of, offset), domain));
             let rows = schema.map_or(&[][..], |schema| &schema.attributes);
             rows.iter().map(|row| proposal(row.name, ProposalKind::Parameter, Some(attribute(row)))).collect()
         }

@@ -30,7 +30,7 @@ pub(super) fn hover(of: &OnnxText, offset: u32) -> Option<HoverText> {
             if called {
                 return told(mark.text.clone(), vec![format!("Attribute of the function {}", node.text)]);
             }
-            let schema = schema((&node.domain, &node.text), version(of.model(), function(of, mark), &node.domain))?;
+            let schema = schema(&node.domain, &node.text, version(of.model(), function(of, mark), &node.domain))?;
             let row = schema.attributes.iter().find(|row| row.name == mark.text)?;
             told(attribute(row), vec![format!("Attribute of {}", node.text)])
         }
@@ -91,13 +91,13 @@ fn value(of: &OnnxText, mark: &Marked) -> String {
 
 /// An operator of the standard or a function.
 fn operator(of: &OnnxText, mark: &Marked) -> Option<(String, Vec<String>)> {
-    if let Some(head) = function_named(&of.marks, (&mark.domain, &mark.text)) {
+    if let Some(head) = function_named(&of.marks, &mark.domain, &mark.text) {
         let count = head.nodes;
         let nodes = if count == 1 { "node" } else { "nodes" };
         let remark = format!("Function of this model with {count} {nodes}");
         return Some((head.label, std::iter::once(remark).chain(here(of, mark)).collect()));
     }
-    let schema = schema((&mark.domain, &mark.text), version(of.model(), function(of, mark), &mark.domain))?;
+    let schema = schema(&mark.domain, &mark.text, version(of.model(), function(of, mark), &mark.domain))?;
     let domain = if mark.domain.is_empty() { "ai.onnx" } else { &mark.domain };
     let old = if schema.deprecated { "; deprecated" } else { "" };
     let remark = format!("Operator of {domain} since version {}{old}", schema.version);

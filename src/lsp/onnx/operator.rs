@@ -21,7 +21,7 @@ pub(super) fn version(model: Option<&ModelProto>, function: Option<&FunctionProt
 }
 
 /// The schema of an operator in a version.
-pub(super) fn schema((domain, name): (&str, &str), version: i64) -> Option<&'static Schema> {
+pub(super) fn schema(domain: &str, name: &str, version: i64) -> Option<&'static Schema> {
     let domain = if domain == "ai.onnx" { "" } else { domain };
     match Schemas::new().find(domain, name, version) {
         SchemaLookup::Schema(schema) => Some(schema),
@@ -84,7 +84,7 @@ pub(super) struct FunctionHead<'m> {
 }
 
 /// The head of the function with a domain and a name, which is known even if the text has errors.
-pub(super) fn function<'m>(marks: &'m TextMarks, (domain, name): (&str, &str)) -> Option<FunctionHead<'m>> {
+pub(super) fn function<'m>(marks: &'m TextMarks, domain: &str, name: &str) -> Option<FunctionHead<'m>> {
     let is_own = |mark: &&Marked| mark.role == NameRole::Function && mark.domain == domain && mark.text == name;
     head(marks, marks.names.iter().find(is_own)?)
 }

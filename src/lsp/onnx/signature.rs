@@ -12,12 +12,12 @@ use crate::onnx::schema::Presence;
 pub(super) fn signature(of: &OnnxText, offset: u32) -> Option<CallSignature> {
     let node = node(of.source().get(..offset as usize)?)?;
     let (domain, name) = node.operator.rsplit_once('.').unwrap_or(("", node.operator));
-    if let Some(FunctionHead { label, inputs, .. }) = function(&of.marks, (domain, name)) {
+    if let Some(FunctionHead { label, inputs, .. }) = function(&of.marks, domain, name) {
         let start = label.find(" (").unwrap_or(0);
         let active = node.operands.filter(|at| *at < inputs.len());
         return Some(CallSignature { params: spans_of(&label, start, &inputs), label, active, remark: None });
     }
-    let schema = schema((domain, name), version(of.model(), function_at(of, offset), domain))?;
+    let schema = schema(domain, name, version(of.model(), function_at(of, offset), domain))?;
     let label = operands(name, schema);
     let texts: Vec<String> = schema.inputs.iter().map(|input| parameter(input, schema)).collect();
     let last = schema.inputs.len().checked_sub(1);

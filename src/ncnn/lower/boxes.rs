@@ -198,7 +198,7 @@ impl BoxedPlane {
         line.require("pooled_width", wide > 0 && high > 0, "a number above 0, as is `pooled_height`")?;
         let region = line.to.reshaped(region, &[1, 4])?;
         // The coordinates are x and y of one corner, then those of the other one.
-        let corner = |line: &mut LayerLine, at: i64| line.to.part_of(region, 1, (at, at.saturating_add(1)));
+        let corner = |line: &mut LayerLine, at: i64| line.to.item_of(region, 1, at);
         let corners = [[corner(line, 0)?, corner(line, 2)?], [corner(line, 1)?, corner(line, 3)?]];
         Ok(BoxedPlane { x, extents: [channels, rows, columns], corners, wide, high, scale })
     }
@@ -232,11 +232,11 @@ fn pooled(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let inside = line.to.reshaped(across.inside, &[1, 1, wide, columns])?;
     let y = line.to.reshaped(plane.x, &[channels, rows, 1, columns])?;
     let y = line.to.formula_of(&chosen, &[inside, y])?;
-    let y = line.to.on("max_reduce", y, [integers(&[3])])?;
+    let y = line.to.on("max_reduce", y, [integers([3])])?;
     let inside = line.to.reshaped(down.inside, &[1, high, rows, 1])?;
     let y = line.to.reshaped(y, &[channels, 1, rows, wide])?;
     let y = line.to.formula_of(&chosen, &[inside, y])?;
-    let y = line.to.on("max_reduce", y, [integers(&[2])])?;
+    let y = line.to.on("max_reduce", y, [integers([2])])?;
     let y = line.to.reshaped(y, &[channels, high, wide])?;
     plane.filled(line, y, parts.map(|part| part.is_empty))
 }
@@ -262,7 +262,7 @@ fn pooled_by_place(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     ];
     let x = line.to.reshaped(plane.x, &[count, high, wide, rows, columns])?;
     let y = line.to.formula_of("select(and(@0,@1),@2,0.0)", &[&inside[..], &[x]].concat())?;
-    let y = line.to.on("sum_reduce", y, [integers(&[3, 4])])?;
+    let y = line.to.on("sum_reduce", y, [integers([3, 4])])?;
     let y = line.to.reshaped(y, &[count, high, wide])?;
     let area = [line.to.reshaped(down.count, &[1, high, 1])?, line.to.reshaped(across.count, &[1, 1, wide])?];
     let y = line.to.formula_of("div(@2,max(mul(@0,@1),1.0))", &[&area[..], &[y]].concat())?;
@@ -313,12 +313,12 @@ fn aligned_to_parts(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let down = formulas.side(line, plane.corners[1], [high, rows])?;
     let y = line.to.reshaped(plane.x, &[line.to.count(&[channels, rows])?, columns])?;
     let shares = shares(line, &across, [wide, columns])?;
-    let y = line.to.multiplied(y, shares, (false, true))?;
+    let y = line.to.multiplied(y, shares, [false, true])?;
     let y = line.to.reshaped(y, &[channels, rows, wide])?;
     let y = line.to.transposed(y, &[1, 0, 2])?;
     let y = line.to.reshaped(y, &[rows, line.to.count(&[channels, wide])?])?;
     let shares = self::shares(line, &down, [high, rows])?;
-    let y = line.to.multiplied(shares, y, (false, false))?;
+    let y = line.to.multiplied(shares, y, [false, false])?;
     let y = line.to.reshaped(y, &[high, channels, wide])?;
     let y = line.to.transposed(y, &[1, 0, 2])?;
     plane.filled(line, y, [across.is_empty, down.is_empty])
@@ -341,6 +341,6 @@ fn shares(line: &mut LayerLine, side: &BoxSide, [parts, extent]: [i64; 2]) -> Lo
     let sample = line.to.formula_of(&sample, &[first, last, length, number])?;
     let share = format!("select(lt(@3,{count}),div(max(sub(1.0,abs(sub(@2,@4))),0.0),{count}),0.0)");
     let share = line.to.formula_of(&share, &[first, last, sample, number, place])?;
-    let share = line.to.on("sum_reduce", share, [integers(&[1])])?;
+    let share = line.to.on("sum_reduce", share, [integers([1])])?;
     line.to.reshaped(share, &[parts, extent])
 }

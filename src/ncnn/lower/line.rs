@@ -147,7 +147,7 @@ impl LayerLine<'_> {
         if let Some(batched) = self.batched.get(&x) {
             return Ok(*batched);
         }
-        self.to.with_axes(x, vec![0])
+        self.to.with_axes(x, [0])
     }
 
     /// A tensor without the axis for the batch.

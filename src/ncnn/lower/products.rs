@@ -17,13 +17,13 @@ fn inner(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let is_matrix = matches!(extents[..], [_, columns] if columns == inputs);
     let rows = if is_matrix { x } else { line.to.reshaped(x, &[1, inputs])? };
     let bias = match line.weight_if("bias_data") {
-        Some(bias) => line.to.with_axes(bias, vec![0]).map(Value::Tensor)?,
+        Some(bias) => line.to.with_axes(bias, [0]).map(Value::Tensor)?,
         None => Value::Scalar(0.0),
     };
     let y = match LayerScales::read(line)? {
         Some(scales) => {
             let (rows, weight) = (scales.operand(line, rows, x)?, scales.weight(line, weight)?);
-            let sums = line.to.multiplied(rows, weight, (false, true))?;
+            let sums = line.to.multiplied(rows, weight, [false, true])?;
             scales.number(line, sums, 1, line.weight_if("bias_data"))?
         }
         None => line.to.on("linear", rows, [Value::Tensor(weight), bias])?,
@@ -63,10 +63,10 @@ fn gemm(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
         false => operands.next().ok_or(Refusal::UNFIT),
     };
     let (a, b) = (matrix(line, "constantA", "A_data")?, matrix(line, "constantB", "B_data")?);
-    let turned = (line.flag("transA")?, line.flag("transB")?);
+    let turned = [line.flag("transA")?, line.flag("transB")?];
     let (left, right) = (line.to.extents(a)?, line.to.extents(b)?);
     let (&[..], [m0, m1], [n0, n1]) = (&left[..], &left[..], &right[..]) else { return Err(Refusal::UNFIT) };
-    let (m, n) = (if turned.0 { *m1 } else { *m0 }, if turned.1 { *n0 } else { *n1 });
+    let (m, n) = (if turned[0] { *m1 } else { *m0 }, if turned[1] { *n0 } else { *n1 });
     let mut y = line.to.multiplied(a, b, turned)?;
     let (alpha, beta) = (line.scalar("alpha")?, line.scalar("beta")?);
     let kind = line.integer("constant_broadcast_type_C")?;

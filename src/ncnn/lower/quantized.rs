@@ -48,7 +48,7 @@ impl LayerScales {
         let each = channels.checked_div(count).filter(|each| each.saturating_mul(count) == channels);
         let each = each.ok_or(Refusal::UNFIT)?;
         let rows = line.to.reshaped(self.weights, &[count, 1])?;
-        let rows = if each == 1 { rows } else { line.to.on("tile", rows, [integers(&[1, each])])? };
+        let rows = if each == 1 { rows } else { line.to.on("tile", rows, [integers([1, each])])? };
         line.to.reshaped(rows, shape)
     }
 
@@ -128,7 +128,7 @@ fn by_channel(line: &mut LayerLine, x: TensorId, name: &str) -> Lowered<TensorId
         let shape = [vec![count], vec![1; extents.len().saturating_sub(1)]].concat();
         line.to.reshaped(weights, &shape)
     } else if count > 1 {
-        line.to.on("slice", weights, [integers(&[0]), integers(&[0]), integers(&[1])])
+        line.to.on("slice", weights, [integers([0]), integers([0]), integers([1])])
     } else {
         Ok(weights)
     }

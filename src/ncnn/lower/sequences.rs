@@ -68,7 +68,7 @@ fn embed(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let mut y = torch(&mut line.to, "F.embedding", &[("input", places), ("weight", weight)], &[])?;
     if let Some(bias) = line.weight_if("bias_data") {
         let rank = line.to.rank(y)?;
-        let bias = line.to.with_axes(bias, (0..rank.saturating_sub(1)).collect())?;
+        let bias = line.to.with_axes(bias, 0..rank.saturating_sub(1))?;
         y = line.to.on("add", y, [Value::Tensor(bias)])?;
     }
     Ok(vec![y])
@@ -95,7 +95,7 @@ fn normalize(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
         _ => return Err(line.unsupported("eps_mode", "0, 1 or 2")),
     };
     let squares = line.to.on("sqr", x, [])?;
-    let sums = line.to.on("sum_reduce", squares, [integers(axes)])?;
+    let sums = line.to.on("sum_reduce", squares, [integers(axes.iter().copied())])?;
     let factors = line.to.formula_of(&formula, &[sums])?;
     let y = line.to.on("mul", x, [Value::Tensor(factors)])?;
     let count = if line.flag("channel_shared")? { 1 } else { channels };
@@ -117,15 +117,15 @@ fn rotate(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let angles = if own { width } else { half };
     let (apart, axis) = if interleaved { (vec![heads, steps, half, 2], 3) } else { (extents.clone(), 2) };
     let angle_shape = if interleaved { vec![1, steps, half, 1] } else { vec![1, steps, angles] };
-    let split = if interleaved { (1, 2) } else { (half, width) };
+    let split = if interleaved { 1..2 } else { half..width };
     let x = line.to.reshaped(x, &apart)?;
-    let (first, second) = (line.to.part_of(x, axis, (0, split.0))?, line.to.part_of(x, axis, split)?);
+    let (first, second) = (line.to.part_of(x, axis, 0..split.start)?, line.to.part_of(x, axis, split)?);
     let mut parts = [Vec::new(), Vec::new()];
     for table in [cos, sin] {
         let table = line.to.reshaped(table, &angle_shape)?;
         let [before, behind] = &mut parts;
-        before.push(if own { line.to.part_of(table, 2, (0, half))? } else { table });
-        behind.push(if own { line.to.part_of(table, 2, (half, width))? } else { table });
+        before.push(if own { line.to.part_of(table, 2, 0..half)? } else { table });
+        behind.push(if own { line.to.part_of(table, 2, half..width)? } else { table });
     }
     let [before, behind] = parts;
     let turned = line.to.formula_of("sub(mul(@0,@2),mul(@1,@3))", &[&[first, second][..], &before].concat())?;
@@ -286,7 +286,7 @@ fn gates(line: &mut LayerLine, x: TensorId, kind: RecurrentKind, rows: i64) -> L
     let mut parts = Vec::with_capacity(4);
     for at in [0i64, 1, 3, 2] {
         let begin = rows.checked_mul(at).ok_or(Refusal::UNFIT)?;
-        parts.push(line.to.part_of(x, 0, (begin, begin.saturating_add(rows)))?);
+        parts.push(line.to.part_of(x, 0, begin..begin.saturating_add(rows))?);
     }
     line.to.concatenated(&parts, 0)
 }
@@ -301,13 +301,13 @@ fn biases(
     let all = gates(line, all, kind, 1)?;
     let count = kind.gates();
     let width = hidden.checked_mul(count).ok_or(Refusal::UNFIT)?;
-    let own = line.to.part_of(all, 0, (0, count))?;
+    let own = line.to.part_of(all, 0, 0..count)?;
     let own = line.to.reshaped(own, &[1, width])?;
     if kind != RecurrentKind::Gru {
         return Ok((own, None));
     }
     // The last bias is that of the product to which the reset gate applies.
-    let last = line.to.part_of(all, 0, (count, count.saturating_add(1)))?;
+    let last = line.to.item_of(all, 0, count)?;
     let none = zeros(line, [1, width.saturating_sub(hidden)])?;
     Ok((own, Some(line.to.concatenated(&[none, last], 1)?)))
 }
@@ -315,14 +315,14 @@ fn biases(
 /// The part for a direction of weights.
 fn of_direction(line: &mut LayerLine, name: &str, at: i64) -> Lowered<TensorId> {
     let all = line.weight(name)?;
-    let one = line.to.part_of(all, 0, (at, at.saturating_add(1)))?;
+    let one = line.to.item_of(all, 0, at)?;
     line.to.without_axes(one, &[0])
 }
 
 /// The first state of a direction: zeros, unless an operand has it.
 fn first(line: &mut LayerLine, operand: usize, at: i64, width: i64) -> Lowered<TensorId> {
     match line.operands.get(operand).copied() {
-        Some(all) => line.to.part_of(all, 0, (at, at.saturating_add(1))),
+        Some(all) => line.to.item_of(all, 0, at),
         None => zeros(line, [1, width]),
     }
 }
@@ -341,7 +341,7 @@ fn recurrent(line: &mut LayerLine, kind: RecurrentKind) -> Lowered<Vec<TensorId>
     }
     let x = *line.operands.first().ok_or(Refusal::UNFIT)?;
     let &[steps, _] = &line.to.extents(x)?[..] else { return Err(Refusal::UNFIT) };
-    let x = line.to.with_axes(x, vec![1])?;
+    let x = line.to.with_axes(x, [1])?;
     let activations: &[&str] =
         if kind == RecurrentKind::Rnn { &["tanh(@0)"] } else { &["sigmoid(@0)", "tanh(@0)", "tanh(@0)"] };
     let (mut sides, mut last, mut cells) = (Vec::new(), Vec::new(), Vec::new());

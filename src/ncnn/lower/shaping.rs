@@ -1,10 +1,11 @@
 //! Layers that move items, reduce axes, pad and resample.
 
+use std::ops::Range;
+
 use super::{LayerLine, LayerRuleRow};
 use crate::extents::from_start;
 use crate::graph::{TensorId, Value};
-use crate::library::assembly::{Assembly, integers};
-use crate::pnnx::lower::windows::pairs;
+use crate::library::assembly::{Assembly, integers, pairs};
 use crate::pnnx::lower::{Lowered, Refusal, torch};
 
 pub(super) const ROWS: &[LayerRuleRow] = &[
@@ -50,10 +51,10 @@ fn concat(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let batched: Option<Vec<TensorId>> = operands.iter().map(|operand| line.batched.get(operand).copied()).collect();
     match batched {
         Some(batched) => {
-            let y = line.to.concatenated(&batched, axis.saturating_add(1))?;
+            let y = line.to.concatenated(&batched, (axis as i64).saturating_add(1))?;
             Ok(vec![line.unbatch(y)?])
         }
-        None => Ok(vec![line.to.concatenated(&operands, axis)?]),
+        None => Ok(vec![line.to.concatenated(&operands, axis as i64)?]),
     }
 }
 
@@ -80,7 +81,7 @@ fn slice(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
             let end = *ends.get(at).ok_or_else(|| line.unsupported("indices", "a number for each result but one"))?;
             from_end(end, extent).ok_or(Refusal::UNFIT)?
         };
-        parts.push(line.to.part_of(x, axis, (begin, end))?);
+        parts.push(line.to.part_of(x, axis as i64, begin..end)?);
         begin = end;
     }
     Ok(parts)
@@ -255,18 +256,18 @@ fn crop(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
             let start = if *start == OPEN { 0 } else { *start };
             let end = if *end == OPEN { extent } else { *end };
             let end = if end > 0 { end.min(extent) } else { end.checked_add(extent).ok_or(Refusal::UNFIT)? };
-            ranges.push((axis, (from_end(start, extent).ok_or(Refusal::UNFIT)?, end)));
+            ranges.push((axis, from_end(start, extent).ok_or(Refusal::UNFIT)?..end));
         }
         // These have no effect beside starts and ends.
         offsets(line, &extents).ok();
     }
     for (axis, range) in ranges {
-        x = line.to.part_of(x, axis, range)?;
+        x = line.to.part_of(x, axis as i64, range)?;
     }
     Ok(vec![x])
 }
 
-type AxisRange = (usize, (i64, i64));
+type AxisRange = (usize, Range<i64>);
 
 /// A blob in which a second one replaces a part.
 fn copied(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
@@ -292,27 +293,27 @@ fn copied(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     if sizes.len() != rank {
         return Err(Refusal::UNFIT);
     }
-    let ends = begins.iter().zip(&sizes).map(|(begin, size)| Some((*begin, begin.checked_add(*size)?)));
+    let ends = begins.iter().zip(&sizes).map(|(begin, size)| Some(*begin..begin.checked_add(*size)?));
     let ranges = ends.collect::<Option<Vec<_>>>().ok_or(Refusal::UNFIT)?;
-    let fits = ranges.iter().zip(&extents).all(|((begin, end), extent)| *begin >= 0 && end <= extent);
+    let fits = ranges.iter().zip(&extents).all(|(range, extent)| range.start >= 0 && range.end <= *extent);
     let ranges: Vec<AxisRange> = ranges.into_iter().enumerate().collect();
     if fits { Ok(vec![replaced(line, x, part, &ranges)?]) } else { Err(Refusal::UNFIT) }
 }
 
 /// A tensor in which another one replaces the part that has ranges along its first axes, the first one outermost.
 fn replaced(line: &mut LayerLine, x: TensorId, part: TensorId, ranges: &[AxisRange]) -> Lowered<TensorId> {
-    let Some((&(axis, (begin, end)), inner)) = ranges.split_first() else { return Ok(part) };
-    let extent = line.to.extents(x)?.get(axis).copied().ok_or(Refusal::UNFIT)?;
-    let middle = if (begin, end) == (0, extent) { x } else { line.to.part_of(x, axis, (begin, end))? };
+    let Some(((axis, range), inner)) = ranges.split_first() else { return Ok(part) };
+    let (extent, axis) = (line.to.extents(x)?.get(*axis).copied().ok_or(Refusal::UNFIT)?, *axis as i64);
+    let middle = line.to.part_of(x, axis, range.clone())?;
     let mut all = Vec::with_capacity(3);
-    if begin > 0 {
-        all.push(line.to.part_of(x, axis, (0, begin))?);
+    if range.start > 0 {
+        all.push(line.to.part_of(x, axis, 0..range.start)?);
     }
     all.push(replaced(line, middle, part, inner)?);
-    if end < extent {
-        all.push(line.to.part_of(x, axis, (end, extent))?);
+    if range.end < extent {
+        all.push(line.to.part_of(x, axis, range.end..extent)?);
     }
-    if all.len() == 1 { Ok(all.remove(0)) } else { line.to.concatenated(&all, axis) }
+    line.to.concatenated(&all, axis)
 }
 
 fn offsets(line: &LayerLine, extents: &[i64]) -> Lowered<Vec<AxisRange>> {
@@ -324,7 +325,7 @@ fn offsets(line: &LayerLine, extents: &[i64]) -> Lowered<Vec<AxisRange>> {
         let (behind, size) = (line.integer(&format!("{name}offset2"))?, line.integer(&format!("out{name}"))?);
         let most = extent.checked_sub(begin).and_then(|rest| rest.checked_sub(behind)).ok_or(Refusal::UNFIT)?;
         let size = if size == OPEN { most } else { size.min(most) };
-        ranges.push((at, (begin, begin.checked_add(size).ok_or(Refusal::UNFIT)?)));
+        ranges.push((at, begin..begin.checked_add(size).ok_or(Refusal::UNFIT)?));
     }
     Ok(ranges)
 }
@@ -370,7 +371,11 @@ fn tile(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let shape = [vec![1; rank.saturating_sub(extents.len())], extents].concat();
     let repeats = [vec![1; rank.saturating_sub(repeats.len())], repeats].concat();
     let x = line.to.reshaped(x, &shape)?;
-    Ok(vec![if repeats.iter().all(|times| *times == 1) { x } else { line.to.on("tile", x, [integers(&repeats)])? }])
+    Ok(vec![if repeats.iter().all(|times| *times == 1) {
+        x
+    } else {
+        line.to.on("tile", x, [integers(repeats.iter().copied())])?
+    }])
 }
 
 fn softmax(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
@@ -378,7 +383,7 @@ fn softmax(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     // Texts without the flag count axes in another way.
     line.require("fixbug0", line.flag("fixbug0")? || number == 0, "1")?;
     let axis = axis(line, "axis", number, line.to.extents(x)?.len())?;
-    Ok(vec![line.to.on("softmax", x, [integers(&[axis as i64])])?])
+    Ok(vec![line.to.on("softmax", x, [integers([axis as i64])])?])
 }
 
 /// How `Reduction` reduces by its number: before it, the operation, and after it.
@@ -416,7 +421,7 @@ fn reduction(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     axes.dedup();
     for step in [before, reduces, after].into_iter().filter(|step| !step.is_empty()) {
         x = match step == reduces {
-            true => line.to.on(reduces, x, [integers(&axes)])?,
+            true => line.to.on(reduces, x, [integers(axes.iter().copied())])?,
             false => line.to.on(step, x, [])?,
         };
     }

@@ -275,7 +275,7 @@ fn rules_are_those_of_the_table_of_layers_and_of_the_page() {
     let listed = page.lines().find(|line| line.starts_with("| `AbsVal`")).unwrap();
     let listed: Vec<&str> = listed.split(' ').filter_map(|word| word.strip_prefix('`')?.strip_suffix('`')).collect();
     let mut kinds: Vec<&str> = table().flat_map(|(kinds, _)| *kinds).copied().collect();
-    assert!(kinds.iter().all(|kind| crate::ncnn::table::row(kind).is_some()), "{kinds:?}");
+    assert!(kinds.iter().all(|kind| crate::ncnn::layer_table::row(kind).is_some()), "{kinds:?}");
     kinds.sort_unstable();
     let mut sorted = listed.clone();
     sorted.sort_unstable();

@@ -51,13 +51,13 @@ fn standardized(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     }
     let axes: &[i64] = if line.flag("across_channels")? { &[0, 1, 2] } else { &[1, 2] };
     let epsilon = line.scalar("eps")?;
-    let mean = line.to.on("mean_reduce", x, [integers(axes)])?;
+    let mean = line.to.on("mean_reduce", x, [integers(axes.iter().copied())])?;
     let y = line.to.formula_of("sub(@0,@1)", &[x, mean])?;
     if !line.flag("normalize_variance")? {
         return Ok(vec![y]);
     }
     let squares = line.to.on("sqr", y, [])?;
-    let variance = line.to.on("mean_reduce", squares, [integers(axes)])?;
+    let variance = line.to.on("mean_reduce", squares, [integers(axes.iter().copied())])?;
     Ok(vec![line.to.formula_of(&format!("div(@0,add(sqrt(@1),{epsilon:?}))"), &[y, variance])?])
 }
 
@@ -65,7 +65,7 @@ fn standardized(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
 fn statistics(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let x = line.only()?;
     let &[channels, _, _] = &line.to.extents(x)?[..] else { return Err(Refusal::UNFIT) };
-    let planes = integers(&[1, 2]);
+    let planes = integers([1, 2]);
     let mean = line.to.on("mean_reduce", x, [planes.clone()])?;
     let means = line.to.reshaped(mean, &[channels])?;
     if !line.flag("include_stddev")? {

@@ -4,8 +4,8 @@ use super::quantized::LayerScales;
 use super::{LayerLine, LayerRuleRow};
 use crate::extents::{End, Window};
 use crate::graph::{TensorId, Value};
-use crate::library::assembly::{Assembly, integers};
-use crate::pnnx::lower::windows::{pairs, pooled};
+use crate::library::assembly::{Assembly, integers, of_windows, pairs};
+use crate::pnnx::lower::windows::pooled;
 use crate::pnnx::lower::{Lowered, Refusal, torch};
 
 pub(super) const ROWS: &[LayerRuleRow] = &[
@@ -96,7 +96,7 @@ fn windows(line: &LayerLine, axes: &[AxisNames], dilates: bool) -> Lowered<Vec<W
 fn bias(line: &mut LayerLine) -> Lowered<Value> {
     line.note("bias_term");
     match line.weight_if("bias_data") {
-        Some(bias) => line.to.with_axes(bias, vec![0]).map(Value::Tensor),
+        Some(bias) => line.to.with_axes(bias, [0]).map(Value::Tensor),
         None => Ok(Value::Scalar(0.0)),
     }
 }
@@ -192,16 +192,8 @@ fn convolution(line: &mut LayerLine, grouped: bool) -> Lowered<Vec<TensorId>> {
         (x, weight) = (scales.operand(line, x, plain)?, scales.weight(line, weight)?);
         bias = Value::Scalar(0.0);
     }
-    let arguments = [
-        Value::Tensor(weight),
-        bias,
-        Value::String("constant".into()),
-        pairs(windows.iter().map(|window| window.padding)),
-        integers(&windows.iter().map(|window| window.stride).collect::<Vec<_>>()),
-        integers(&windows.iter().map(|window| window.dilation).collect::<Vec<_>>()),
-        Value::Int(groups),
-    ];
-    let mut y = line.to.on("conv", x, arguments)?;
+    let arguments = [Value::Tensor(weight), bias].into_iter().chain(of_windows("constant", &windows));
+    let mut y = line.to.on("conv", x, arguments.chain([Value::Int(groups)]))?;
     if let Some(scales) = &scales {
         y = scales.number(line, y, 1, line.weight_if("bias_data"))?;
     }
@@ -277,7 +269,8 @@ fn pooling(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     if line.flag("global_pooling")? {
         ignore(line, axes);
         let spatial: Vec<i64> = (1..extents.len() as i64).collect();
-        let y = line.to.on(if is_mean { "mean_reduce" } else { "max_reduce" }, x, [integers(&spatial)])?;
+        let y =
+            line.to.on(if is_mean { "mean_reduce" } else { "max_reduce" }, x, [integers(spatial.iter().copied())])?;
         return Ok(vec![line.to.without_axes(y, &spatial)?]);
     }
     if line.flag("adaptive_pooling")? {

@@ -178,7 +178,7 @@ impl Nodes {
     }
 
     #[inline]
-    fn add(&mut self, (tag, a, b): (u32, u32, u32), span: Span) -> ExprId {
+    fn add(&mut self, tag: u32, a: u32, b: u32, span: Span) -> ExprId {
         let len = span.end.wrapping_sub(span.start);
         if len >= LONG {
             self.long.push((self.nodes.len() as u32, len));
@@ -189,8 +189,8 @@ impl Nodes {
 
     #[inline(always)]
     pub(super) fn push(&mut self, expr: Expr, span: Span) -> ExprId {
-        let node = self.encode(expr);
-        self.add(node, span)
+        let (tag, a, b) = self.encode(expr);
+        self.add(tag, a, b, span)
     }
 
     /// The tag and the words of an expression. Mostly inlined where the kind of the expression is known.
@@ -334,7 +334,7 @@ impl Nodes {
             self.rest(arg.name.map_or([0; NAME_WORDS], name));
         }
         let span = Span { start: name.span.start, end };
-        self.add((tag::CALL, name.name.index() as u32, at), span)
+        self.add(tag::CALL, name.name.index() as u32, at, span)
     }
 
     #[inline]

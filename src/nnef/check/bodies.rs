@@ -86,7 +86,7 @@ impl<'d> Checker<'d> {
         self.checked.bodies[id.index()] = Some(BodyInfo::default());
         let (ast, state) = (self.ast(module), std::mem::take(&mut self.spare));
         let tables = std::mem::take(&mut self.checked.modules[module.index()]);
-        let mut check = BodyCheck::new(self, (module, ast), CheckedBody::Fragment(id, body), state, tables);
+        let mut check = BodyCheck::new(self, module, ast, CheckedBody::Fragment(id, body), state, tables);
         for (i, param) in fragment.params.iter().enumerate() {
             // A parameter that is declared twice has no type, since any use may mean either.
             let is_double = check.state.scope.get(param.name.name).is_some();
@@ -113,7 +113,8 @@ impl<'d> Checker<'d> {
 impl<'c, 'd> BodyCheck<'c, 'd> {
     pub(super) fn new(
         checker: &'c mut Checker<'d>,
-        (module, ast): (ModuleId, &'c Ast),
+        module: ModuleId,
+        ast: &'c Ast,
         place: CheckedBody<'c>,
         state: BodyState,
         tables: ModuleInfo,

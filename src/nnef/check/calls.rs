@@ -295,7 +295,7 @@ impl BodyCheck<'_, '_> {
             // Logicals have no order.
             fit = Fit::None;
         }
-        self.argument_fit(call, param, (value, actual), fit, before.or(*generic));
+        self.argument_fit(call, param, value, actual, fit, before.or(*generic));
     }
 
     #[inline(never)]
@@ -325,7 +325,8 @@ impl BodyCheck<'_, '_> {
         &mut self,
         call: &Call,
         param: &ParamInfo,
-        (value, actual): (ExprId, Type),
+        value: ExprId,
+        actual: Type,
         fit: Fit,
         generic: Option<Primitive>,
     ) {

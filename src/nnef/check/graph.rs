@@ -12,7 +12,7 @@ impl<'d> Checker<'d> {
         let main = self.checked.document.main_id();
         let (ast, state) = (self.ast(main), std::mem::take(&mut self.graph));
         let tables = std::mem::take(&mut self.checked.statements);
-        let mut body = BodyCheck::new(self, (main, ast), CheckedBody::Graph(graph), state, tables);
+        let mut body = BodyCheck::new(self, main, ast, CheckedBody::Graph(graph), state, tables);
         let found = check(&mut body);
         let (state, tables) = (body.state, body.tables);
         (self.graph, self.checked.statements) = (state, tables);

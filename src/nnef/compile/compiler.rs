@@ -76,7 +76,8 @@ impl<'a, 'd> Compiler<'a, 'd> {
     pub(crate) fn new(
         checked: &'a Checked<'d>,
         lowering: &'a Lowering,
-        (program, scratch): (&'a mut Program, &'a mut Scratch),
+        program: &'a mut Program,
+        scratch: &'a mut Scratch,
         names: &'a mut TensorNames,
         module: ModuleId,
         mode: Mode,
@@ -112,7 +113,10 @@ impl<'a, 'd> Compiler<'a, 'd> {
         names: &'a mut TensorNames,
     ) -> Self {
         let main = checked.document.main_id();
-        Compiler { info: &checked.statements, ..Compiler::new(checked, lowering, program, names, main, Mode::Graph) }
+        Compiler {
+            info: &checked.statements,
+            ..Compiler::new(checked, lowering, program.0, program.1, names, main, Mode::Graph)
+        }
     }
 
     /// Compiles statements of the graph, whose names have the slots from `first_slot` on, and returns

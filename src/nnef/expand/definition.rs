@@ -119,7 +119,7 @@ impl Definitions<'_> {
             return Ok(None);
         }
         let inputs = inputs(&mut expander.machine.graph, call);
-        let arguments = arguments(checked, &expander, unit, (call, &inputs))?;
+        let arguments = arguments(checked, &expander, unit, call, &inputs)?;
         let count = call.results.iter().map(|array| array.unwrap_or(1)).sum();
         let symbols = expander.machine.graph.symbols_mut();
         let names = (0..count).map(|i| symbols.intern(&format!("y{i}"))).collect();
@@ -160,7 +160,8 @@ fn arguments(
     checked: &Checked,
     expander: &Expander,
     unit: UnitId,
-    (call, inputs): (&DefinitionCall, &[TensorId]),
+    call: &DefinitionCall,
+    inputs: &[TensorId],
 ) -> Result<Vec<Value>, String> {
     let params = &expander.machine.units.get(unit).params;
     let value = |(i, param): (usize, &Param)| {

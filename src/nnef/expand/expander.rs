@@ -60,14 +60,15 @@ fn settings(checked: &Checked, options: &Options, lowering: &Lowering) -> Settin
 /// Compiles the body of a fragment.
 fn compile(
     machine: &mut Machine,
-    (lowering, scratch): (&Lowering, &mut Scratch),
+    lowering: &Lowering,
+    scratch: &mut Scratch,
     checked: &Checked,
     unit: UnitId,
     mode: Mode,
 ) -> Body {
     let module = checked.fragment(unit).module;
     let Machine { program, graph, .. } = machine;
-    Compiler::new(checked, lowering, (program, scratch), &mut graph.names, module, mode).fragment(unit)
+    Compiler::new(checked, lowering, program, scratch, &mut graph.names, module, mode).fragment(unit)
 }
 
 impl Expander {
@@ -96,7 +97,7 @@ impl Expander {
     /// Compiles the body of a fragment unless it is compiled already.
     fn define(&mut self, checked: &Checked, unit: UnitId) {
         if !self.machine.is_defined(unit) {
-            let body = compile(&mut self.machine, (&self.lowering, &mut self.scratch), checked, unit, Mode::Fragment);
+            let body = compile(&mut self.machine, &self.lowering, &mut self.scratch, checked, unit, Mode::Fragment);
             self.machine.define(unit, body);
         }
     }
@@ -105,7 +106,7 @@ impl Expander {
     fn run(&mut self, checked: &Checked, entry: u32, slots: usize) -> Result<(), Box<Diagnostic>> {
         let Expander { machine, lowering, scratch } = self;
         machine.run(entry, slots, &mut |machine, unit| {
-            let body = compile(machine, (lowering, scratch), checked, unit, Mode::Fragment);
+            let body = compile(machine, lowering, scratch, checked, unit, Mode::Fragment);
             machine.define(unit, body);
         })
     }
@@ -117,8 +118,8 @@ impl Expander {
         unit: UnitId,
         params: Vec<Value>,
     ) -> Result<(), Box<Diagnostic>> {
-        let room = (&self.lowering, &mut self.scratch);
-        let Body { head, .. } = compile(&mut self.machine, room, checked, unit, Mode::Graph);
+        let Expander { machine, lowering, scratch } = self;
+        let Body { head, .. } = compile(machine, lowering, scratch, checked, unit, Mode::Graph);
         self.machine.start(checked.file_of(unit), params);
         self.run(checked, head.entry, head.slots as usize)
     }

@@ -1,6 +1,6 @@
 //! The migration of a graph: its plan, what blocks it, and how kinds, operations and names are rewritten.
 
-use super::table::{self, Condition, Constant, ParameterChange};
+use super::migration_table::{self, Condition, Constant, ParameterChange};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::origin::with_origin;
 use crate::graph::standard::EXTERNAL;
@@ -26,7 +26,7 @@ pub(crate) struct Blocked {
 /// The compounds that are always expanded for a migration, regardless of their arguments.
 pub(crate) fn always_expanded(document: &Document, options: &Options) -> Vec<String> {
     let wanted = options.migrate && document.dialect() == Dialect::Draft;
-    table::EXPANDED.iter().filter(|_| wanted).map(|name| (*name).to_string()).collect()
+    migration_table::EXPANDED.iter().filter(|_| wanted).map(|name| (*name).to_string()).collect()
 }
 
 /// Turns a graph of the draft into one of 1.0, or returns the operations that block the migration.
@@ -49,7 +49,7 @@ pub(crate) fn migrate(graph: &mut Graph, document: &Document, diagnostics: &mut 
 /// Refuses keywords of 1.0 that cannot be renamed: names of operations that only the reader of the output knows and of
 /// their arguments, and dimension symbols.
 fn refuse_keywords(graph: &Graph, diagnostics: &mut Diagnostics) {
-    let is_keyword = |word: &str| table::KEYWORDS.contains(&word);
+    let is_keyword = |word: &str| migration_table::KEYWORDS.contains(&word);
     for operation in graph.operations.iter().filter(|operation| !graph.kind(operation).standard) {
         let named = graph.named_arguments(operation).filter_map(|(name, _)| name);
         if let Some(word) = named.chain([graph.operation_name(operation)]).find(|word| is_keyword(word)) {
@@ -111,7 +111,7 @@ fn plans(graph: &Graph) -> Vec<KindMigration> {
             plans.push(None);
             continue;
         }
-        let row = table::find(graph.text_of(graph.kinds[i].name));
+        let row = migration_table::find(graph.text_of(graph.kinds[i].name));
         let plan = row.and_then(|(name, steps)| Some((steps, declared(name)?)));
         plans.push(Some(plan.ok_or(())));
     }
@@ -319,7 +319,7 @@ fn inputs(graph: &Graph) -> Vec<TensorId> {
 /// Appends an underscore to names that are keywords of 1.0, or more if that name exists already.
 fn rename_keywords(graph: &mut Graph, document: &Document, diagnostics: &mut Diagnostics) {
     let mut renamed = false;
-    for keyword in table::KEYWORDS {
+    for keyword in migration_table::KEYWORDS {
         let Some(name) = graph.symbols.get(keyword) else { continue };
         let holders: Vec<TensorId> = (0..graph.tensors.len() as u32)
             .map(TensorId)

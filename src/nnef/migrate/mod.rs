@@ -5,7 +5,7 @@
 //! repeated with the compounds among them expanded.
 
 mod migration;
-pub(crate) mod table;
+pub(crate) mod migration_table;
 #[cfg(test)]
 mod tests;
 

@@ -1,5 +1,5 @@
 use super::migration::renamed;
-use super::table::{self, ParameterChange};
+use super::migration_table::{self, ParameterChange};
 use crate::{Options, parse};
 
 fn library(text: &str) -> Vec<(String, Vec<String>, bool)> {
@@ -17,13 +17,13 @@ fn library(text: &str) -> Vec<(String, Vec<String>, bool)> {
 fn every_operation_has_one_row_that_fits() {
     let draft = library("version 1.0\ngraph G( x ) -> ( x ) { x = external(shape = [1]) }");
     let one = library("version 1.0; graph G( x ) -> ( x ) { x = external(shape = [1]); }");
-    let listed = || table::ROWS.iter().flat_map(|row| row.draft.split_ascii_whitespace());
+    let listed = || migration_table::ROWS.iter().flat_map(|row| row.draft.split_ascii_whitespace());
     for (name, params, body) in &draft {
         let rows = listed().filter(|known| known == name).count();
-        let expanded = table::EXPANDED.contains(&name.as_str());
+        let expanded = migration_table::EXPANDED.contains(&name.as_str());
         assert_eq!(rows + usize::from(expanded), 1, "{name}");
         assert!(!expanded || *body, "{name} cannot be expanded");
-        let Some((counterpart, steps)) = table::find(name) else { continue };
+        let Some((counterpart, steps)) = migration_table::find(name) else { continue };
         let (_, new, _) = one.iter().find(|(of, ..)| of == counterpart).unwrap();
         for param in params {
             assert!(new.iter().any(|known| known == renamed(steps, param)), "{name}.{param}");
@@ -40,5 +40,5 @@ fn every_operation_has_one_row_that_fits() {
             }
         }
     }
-    assert_eq!(draft.len(), listed().count() + table::EXPANDED.len());
+    assert_eq!(draft.len(), listed().count() + migration_table::EXPANDED.len());
 }

@@ -80,7 +80,7 @@ impl<'m> Check<'m> {
             if self.pass == Pass::All {
                 self.attribute(attribute, node.at);
                 if let Some(reference) = attribute.reference {
-                    self.reference(reference, (node.at, i), body);
+                    self.reference(reference, node.at, i, body);
                 }
             }
             let given = self.given_to(node, attribute, body);
@@ -156,7 +156,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks that the function has the attribute to which an attribute refers: that with an index, of a node at a place.
-    fn reference(&mut self, reference: Name, (at, i): (u32, usize), body: &ModelPart) {
+    fn reference(&mut self, reference: Name, at: u32, i: usize, body: &ModelPart) {
         if body.has_attribute(reference) {
             return;
         }
@@ -169,7 +169,7 @@ impl<'m> Check<'m> {
                 (format!("the function `{}` has no attribute `{name}`", self.text(function.name)), near)
             }
         };
-        self.report_part(Code::OnnxNoReference, (at, Some(PlacePart::Reference(i))), message, help);
+        self.report_part(Code::OnnxNoReference, at, Some(PlacePart::Reference(i)), message, help);
     }
 
     /// Warns of attributes of a model that is expanded which no version of the operator has.
@@ -207,8 +207,8 @@ impl<'m> Check<'m> {
                 if !name.starts_with("__") {
                     let near = self.nearest(Code::OnnxNoAttribute, name, schema.attributes.iter().map(|row| row.name));
                     let message = format!("`{operator}` has no attribute `{name}`");
-                    let place = (node.at, Some(PlacePart::Attribute(i)));
-                    self.report_part(Code::OnnxNoAttribute, place, message, near);
+                    let part = Some(PlacePart::Attribute(i));
+                    self.report_part(Code::OnnxNoAttribute, node.at, part, message, near);
                 }
                 continue;
             };

@@ -41,7 +41,7 @@ impl<'m> Check<'m> {
             if given > declared {
                 let described = self.functions.keys[index].describe(self.names);
                 let message = format!("`{described}` has {declared} {what}, this call has {given}");
-                self.report_part(Code::OnnxArguments, (node.at, Some(part(declared))), message, None);
+                self.report_part(Code::OnnxArguments, node.at, Some(part(declared)), message, None);
             }
         }
     }

@@ -115,14 +115,15 @@ impl<'m> Check<'m> {
     }
 
     pub(super) fn report(&mut self, code: Code, at: u32, message: String, help: Option<String>) {
-        self.report_part(code, (at, None), message, help);
+        self.report_part(code, at, None, message, help);
     }
 
     /// [`Self::report`] for a part of a node that is no step of the path.
     pub(super) fn report_part(
         &mut self,
         code: Code,
-        (at, part): (u32, Option<PlacePart>),
+        at: u32,
+        part: Option<PlacePart>,
         message: String,
         help: Option<String>,
     ) {

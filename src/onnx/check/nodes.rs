@@ -129,7 +129,7 @@ impl<'m> Check<'m> {
                 self.schemas.type_name(ty),
                 listed(self.schemas.type_names(allowed))
             );
-            self.report_part(Code::OnnxType, (node.at, Some(PlacePart::Result(i))), message, None);
+            self.report_part(Code::OnnxType, node.at, Some(PlacePart::Result(i)), message, None);
         }
     }
 
@@ -276,7 +276,7 @@ impl<'m> Check<'m> {
                 };
                 let message = format!("`{name}` has {wanted} {what}, this node has {count}");
                 let surplus = (count > most).then(|| part(most));
-                self.report_part(Code::OnnxOperands, (node.at, surplus), message, None);
+                self.report_part(Code::OnnxOperands, node.at, surplus, message, None);
                 continue;
             }
             let missing = |parameter: &(usize, &Parameter)| {
@@ -310,7 +310,7 @@ impl<'m> Check<'m> {
                     self.schemas.type_name(ty),
                     listed(self.schemas.type_names(allowed))
                 );
-                self.report_part(Code::OnnxType, (node.at, Some(PlacePart::Operand(i))), message, None);
+                self.report_part(Code::OnnxType, node.at, Some(PlacePart::Operand(i)), message, None);
                 continue;
             }
             let ParameterType::Variable(variable) = parameter.ty else { continue };
@@ -324,7 +324,7 @@ impl<'m> Check<'m> {
                         self.schemas.type_name(ty),
                         self.schemas.type_name(other)
                     );
-                    self.report_part(Code::OnnxType, (node.at, Some(PlacePart::Operand(i))), message, None);
+                    self.report_part(Code::OnnxType, node.at, Some(PlacePart::Operand(i)), message, None);
                 }
                 _ => {}
             }
@@ -344,7 +344,7 @@ impl<'m> Check<'m> {
                 self.schemas.type_name(declared),
                 self.schemas.type_name(made)
             );
-            self.report_part(Code::OnnxType, at, message, None);
+            self.report_part(Code::OnnxType, at.0, at.1, message, None);
         }
         made.or(declared)
     }

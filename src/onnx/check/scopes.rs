@@ -151,11 +151,11 @@ impl Check<'_> {
         if !self.diagnostics.is_frequent(Code::OnnxNoValue) && later() {
             let message = format!("`{text}` is produced by a later node");
             let help = "a node follows the nodes that produce its operands".to_owned();
-            return self.report_part(Code::OnnxNoValue, at, message, Some(help));
+            return self.report_part(Code::OnnxNoValue, at.0, at.1, message, Some(help));
         }
         let visible = self.names.all_values().filter(|name| self.scopes.get(*name).is_some());
         let help = self.nearest(Code::OnnxNoValue, text, visible.map(|name| self.names.text(name)));
-        self.report_part(Code::OnnxNoValue, at, format!("`{text}` is not defined"), help);
+        self.report_part(Code::OnnxNoValue, at.0, at.1, format!("`{text}` is not defined"), help);
     }
 
     /// Refuses an output that is not defined in the graph.

@@ -80,7 +80,8 @@ impl DiskFile {
     /// The file cannot be read or has changed, or the function fails.
     pub(super) fn pieces(
         &self,
-        (mut at, mut len): (u64, u64),
+        mut at: u64,
+        mut len: u64,
         mut take: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut buffer = vec![0; PIECE.min(usize::try_from(len).unwrap_or(PIECE))];
@@ -102,12 +103,12 @@ impl DiskFile {
     /// The file cannot be read or has changed, or the output fails.
     pub(super) fn copy(&self, range: (u64, u64), out: &mut dyn ByteSink) -> io::Result<()> {
         match out.file()? {
-            Some(to) if cfg!(target_os = "linux") => self.copy_to_file(range, to),
-            _ => self.pieces(range, |piece| out.write_all(piece)),
+            Some(to) if cfg!(target_os = "linux") => self.copy_to_file(range.0, range.1, to),
+            _ => self.pieces(range.0, range.1, |piece| out.write_all(piece)),
         }
     }
 
-    fn copy_to_file(&self, (at, mut len): (u64, u64), mut to: &File) -> io::Result<()> {
+    fn copy_to_file(&self, at: u64, mut len: u64, mut to: &File) -> io::Result<()> {
         let _held = self.position.lock().unwrap_or_else(PoisonError::into_inner);
         let mut from = self.file();
         self.noted(from.seek(SeekFrom::Start(at)))?;

@@ -138,7 +138,7 @@ impl FieldBytes {
         match &self.0 {
             FieldPlace::Held(bytes) => take(bytes),
             FieldPlace::InFile(range) => {
-                range.file.disk.pieces((range.start, range.len as u64), |piece| {
+                range.file.disk.pieces(range.start, range.len as u64, |piece| {
                     take(piece);
                     Ok(())
                 })?;

@@ -319,7 +319,7 @@ impl<'m> Folding<'m, '_> {
         // Operands that nothing else uses are removed from the model.
         let removed = node.inputs.iter().zip(&operands).filter(|(input, _)| self.uses.get(input.index()) == Some(&1));
         let removed: usize = removed.filter_map(|(_, operand)| operand.as_ref().map(|tensor| tensor.len())).sum();
-        let results = evaluate_node(self.names, node, version, &operands, (self.run.stores, self.run.budget)).ok();
+        let results = evaluate_node(self.names, node, version, &operands, self.run.stores, self.run.budget).ok();
         self.run.budget.forgive();
         let results = results?;
         // Programs do not agree on the extent where a window is larger than what it moves over. Where an operand has no
@@ -359,7 +359,7 @@ impl<'m> Folding<'m, '_> {
     /// Puts constants in place of nodes that stayed, where these take no more than what goes with all of them.
     fn replace_together(&mut self, graph: &mut GraphProto, kept: &[KeptNode], outputs: &FxHashSet<NameId>) {
         let places: FxHashSet<usize> =
-            self.growth.together((self.names, &self.uses), kept, |name| outputs.contains(&name)).into_iter().collect();
+            self.growth.together(self.names, &self.uses, kept, |name| outputs.contains(&name)).into_iter().collect();
         if places.is_empty() {
             return;
         }

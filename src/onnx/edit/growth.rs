@@ -107,7 +107,8 @@ impl Growth {
     /// together, they take what nothing needs then: a weight that is cut into parts. `is_output` tells outputs of the graph.
     pub(super) fn together(
         &self,
-        (names, uses): (&ModelNames, &[u32]),
+        names: &ModelNames,
+        uses: &[u32],
         kept: &[KeptNode],
         is_output: impl Fn(NameId) -> bool,
     ) -> Vec<usize> {

@@ -1,8 +1,8 @@
 //! Operations that arrange items, and reductions whose axes must be moved first.
 
-use super::call::{Bound, Refused, TranslatedCall, Translation, checked_axis};
 use super::formula::common_rank;
 use super::lists;
+use super::translated_call::{Bound, Refused, TranslatedCall, Translation, checked_axis};
 use super::value::{ModelValue, NnefElement, ints};
 use crate::onnx::model::AttributeValue;
 

@@ -1,9 +1,9 @@
 //! Graphs of ONNX that are attributes: the bodies of fragments that an operation runs.
 
-use super::call::{Refused, TranslatedCall, Translation};
 use super::operation::operation_of;
 use super::rules;
 use super::sources::{Nothing, Sources, info};
+use super::translated_call::{Refused, TranslatedCall, Translation};
 use super::value::{KnownExtents, ModelValue, NnefElement};
 use crate::dictionary::ToOnnx;
 use crate::eval::Quantizations;
@@ -93,7 +93,8 @@ impl<'c> FragmentBody<'c> {
         &self,
         call: &mut TranslatedCall<'c>,
         given: Vec<Option<BodyParameter>>,
-        (order, wanted): (&[usize], &[usize]),
+        order: &[usize],
+        wanted: &[usize],
     ) -> Translation<TranslatedBody> {
         let graph = self.adapted(call, &given)?;
         let mut values: Vec<Option<ModelValue>> = vec![None; graph.tensors.len()];

@@ -1,8 +1,8 @@
 //! Lists of integers, such as extents, that operations have as attributes, also where tensors compute them: operators
 //! of ONNX take them as operands.
 
-use super::call::{TranslatedCall, Translation, integers};
 use super::lists::known_at;
+use super::translated_call::{TranslatedCall, Translation, integers};
 use super::value::{ModelValue, NnefElement};
 use crate::graph::dims::Dim;
 use crate::graph::{Graph, Operand, TensorId, Value};

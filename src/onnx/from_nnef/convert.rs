@@ -2,13 +2,13 @@
 
 use indexmap::IndexMap;
 
-use super::call::{Refused, Translation};
 use super::emit::{self, Emitter};
 use super::limits::{MOST_BYTES, WHAT};
 use super::operation::operation_of;
 use super::refusals::Refusals;
 use super::rules::{self};
 use super::sources::{self, Sources, TranslatedData};
+use super::translated_call::{Refused, Translation};
 use super::value::ModelValue;
 use super::versions::{IR_VERSION, OPSET};
 use crate::core::budget::Memory;

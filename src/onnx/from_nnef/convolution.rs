@@ -1,9 +1,9 @@
 //! Convolution, transposed convolution, and matrix products.
 
-use super::call::{Bound, Refused, TranslatedCall, Translation};
 use super::formula::combine;
 use super::lists;
 use super::padding::{Axis, Border, border, pad, windows};
+use super::translated_call::{Bound, Refused, TranslatedCall, Translation};
 use super::value::{Attributes, ModelValue, NnefElement, ints, open, text};
 use crate::extents::End;
 use crate::onnx::model::AttributeValue;
@@ -109,7 +109,7 @@ fn operands(call: &mut TranslatedCall) -> Translation<ConvolutionOperands> {
 fn axes(call: &TranslatedCall, of: &ConvolutionOperands, up: bool) -> Translation<Vec<Axis>> {
     match of.flat {
         true => Ok(vec![Axis::trivial(Some(1))]),
-        false => windows(call, &of.size, &of.inner, (up, false)),
+        false => windows(call, &of.size, &of.inner, up, false),
     }
 }
 
@@ -254,8 +254,10 @@ fn matrix(call: &mut TranslatedCall, value: &ModelValue, transpose: bool) -> Tra
 /// A product of matrices, which may be transposed: `Gemm` if a matrix is transposed and both have two axes.
 fn product(
     call: &mut TranslatedCall,
-    (a, b): (&ModelValue, &ModelValue),
-    (first, second): (bool, bool),
+    a: &ModelValue,
+    b: &ModelValue,
+    first: bool,
+    second: bool,
 ) -> Translation<ModelValue> {
     if (first || second) && a.rank() == Some(2) && b.rank() == Some(2) {
         let flags = [("transA", first), ("transB", second)].into_iter().filter(|(_, set)| *set);
@@ -269,8 +271,8 @@ fn product(
 /// `matmul`
 pub(super) fn matmul(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let (a, b) = (call.scalars("A")?, call.scalars("B")?);
-    let transposed = (call.flag("transposeA")?, call.flag("transposeB")?);
-    Ok(vec![product(call, (&a, &b), transposed)?])
+    let (first, second) = (call.flag("transposeA")?, call.flag("transposeB")?);
+    Ok(vec![product(call, &a, &b, first, second)?])
 }
 
 /// `linear`
@@ -294,7 +296,7 @@ pub(super) fn linear(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> 
         return Ok(vec![made]);
     }
     let rank = filter.rank().or(input.rank());
-    let made = product(call, (&input, &filter), (false, true))?;
+    let made = product(call, &input, &filter, false, true)?;
     let made = ModelValue { dims: call.result_dims().or(rank.map(open)), ..made };
     match bias {
         None => Ok(vec![made]),

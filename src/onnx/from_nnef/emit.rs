@@ -6,8 +6,8 @@ use bytes::Bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::call::{Refused, Translation};
 use super::lists;
+use super::translated_call::{Refused, Translation};
 use super::value::{Attributes, ItemType, KnownExtents, ModelValue, NnefElement, ints};
 use super::walk::{bodies, each_node, each_operand};
 use crate::core::budget::Memory;

@@ -1,9 +1,9 @@
 //! Windows over any axes. Operators of ONNX have windows over at most three axes after the first two, so that axes with
 //! windows are moved to the end, and the others are combined into two axes.
 
-use super::call::{Refused, TranslatedCall, Translation};
 use super::lists::{before, from, known_product};
 use super::padding::Axis;
+use super::translated_call::{Refused, TranslatedCall, Translation};
 use super::value::{KnownExtents, ModelValue};
 
 /// The maximum number of axes with windows of operators.

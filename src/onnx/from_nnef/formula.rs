@@ -4,8 +4,8 @@
 //! `Selu<alpha, gamma = lambda>(x)` also has attributes: the parameter `alpha`, and the parameter `lambda` as `gamma`.
 //! NNEF attributes between the parentheses become operands.
 
-use super::call::{Bound, Refused, TranslatedCall, Translation};
 use super::emit::shared;
+use super::translated_call::{Bound, Refused, TranslatedCall, Translation};
 use super::value::{ModelValue, NnefElement};
 use crate::dictionary::Operands;
 use crate::onnx::model::AttributeValue;

@@ -7,7 +7,6 @@
 
 mod arrange;
 mod body;
-mod call;
 mod computed;
 mod convert;
 mod convolution;
@@ -29,6 +28,7 @@ mod rules;
 mod sources;
 #[cfg(test)]
 mod tests;
+mod translated_call;
 mod value;
 mod versions;
 mod walk;

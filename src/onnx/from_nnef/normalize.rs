@@ -1,7 +1,7 @@
 //! Normalizations and activations that ONNX has only for some operands.
 
-use super::call::{Refused, TranslatedCall, Translation, checked_axis};
 use super::formula::{combine, evaluate};
+use super::translated_call::{Refused, TranslatedCall, Translation, checked_axis};
 use super::value::{ModelValue, NnefElement};
 use crate::dictionary::Operands;
 use crate::onnx::model::AttributeValue;

@@ -1,11 +1,11 @@
 //! The translation of an operation.
 
-use super::call::{Refused, TranslatedCall, Translation};
 use super::emit::Emitter;
 use super::formula::evaluate;
 use super::quantization;
 use super::rules::{self};
 use super::sources::Sources;
+use super::translated_call::{Refused, TranslatedCall, Translation};
 use super::value::ModelValue;
 use crate::dictionary::{Operands, Row, ToOnnx};
 use crate::eval::Quantizations;

@@ -1,7 +1,7 @@
 //! Padding: borders of tensors, and the padding of windows.
 
-use super::call::{Refused, TranslatedCall, Translation};
 use super::lists;
+use super::translated_call::{Refused, TranslatedCall, Translation};
 use super::value::{Attributes, KnownExtents, ModelValue, NnefElement, text};
 use crate::extents::{End, Window};
 use crate::graph::border;
@@ -17,7 +17,7 @@ pub(super) fn border(call: &TranslatedCall, value: f64) -> Translation<Border> {
 }
 
 /// An extent with items added before and after.
-pub(super) fn padded_extent(extent: i64, (before, after): (i64, i64)) -> i64 {
+pub(super) fn padded_extent(extent: i64, before: i64, after: i64) -> i64 {
     extent.saturating_add(before).saturating_add(after)
 }
 
@@ -34,10 +34,9 @@ pub(super) fn pad(
     if pads.iter().all(|pads| *pads == (0, 0)) {
         return Ok(value.clone());
     }
-    let dims: Option<KnownExtents> = value
-        .dims
-        .as_ref()
-        .map(|dims| dims.iter().zip(pads).map(|(extent, pads)| Some(padded_extent((*extent)?, *pads))).collect());
+    let dims: Option<KnownExtents> = value.dims.as_ref().map(|dims| {
+        dims.iter().zip(pads).map(|(extent, pads)| Some(padded_extent((*extent)?, pads.0, pads.1))).collect()
+    });
     let fits = |(extent, (before, after)): (&Option<i64>, &(i64, i64))| {
         *before >= 0 && *after >= 0 && extent.is_none_or(|extent| *before < extent && *after < extent)
     };
@@ -74,7 +73,7 @@ fn gathered(
     for (axis, (before, after)) in pads.iter().enumerate().filter(|(_, pads)| **pads != (0, 0)) {
         let extent = value.dims.as_ref().and_then(|dims| lists::known_at(dims, axis));
         let extent = extent.ok_or_else(|| call.open_extents())?;
-        let count = padded_extent(extent, (*before, *after));
+        let count = padded_extent(extent, *before, *after);
         if extent < 1 || !(0..=MOST_LISTED).contains(&count) {
             return Err(Refused::meaning(format!("`{}` pads an extent of {extent} to {count}", call.name())));
         }
@@ -178,7 +177,8 @@ pub(super) fn windows(
     call: &TranslatedCall,
     size: &[i64],
     extents: &[Option<i64>],
-    (up, of_space): (bool, bool),
+    up: bool,
+    of_space: bool,
 ) -> Translation<Vec<Axis>> {
     let (mut stride, mut dilation, mut pads) = (call.ints("stride")?, call.ints("dilation")?, call.pairs("padding")?);
     let is_short = |items: usize| of_space && is_of_space(items, extents.len());

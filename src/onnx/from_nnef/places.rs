@@ -1,11 +1,11 @@
 //! Indices within windows: those of maxima, and reading and writing at indices.
 
-use super::call::{Refused, TranslatedCall, Translation};
 use super::convolution::attributes;
 use super::fold::{Folded, counts, fold, unfold};
 use super::lists::{known_at, product};
 use super::padding::{Axis, Border, border, pad};
 use super::pool::{added, adds_border, all_cuts, enlarged, padded, read, with_cuts};
+use super::translated_call::{Refused, TranslatedCall, Translation};
 use super::value::{ModelValue, NnefElement};
 use crate::onnx::model::AttributeValue;
 

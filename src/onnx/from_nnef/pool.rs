@@ -1,10 +1,10 @@
 //! Sums, means and maxima over windows along any axes, and transposed sums.
 
-use super::call::{Refused, TranslatedCall, Translation};
 use super::convolution::{attributes, cuts, transposed};
 use super::fold::{Folded, by_groups, fold, groups, unfold};
 use super::lists::{before, from, known_at, known_product, product};
 use super::padding::{Axis, Border, border, least, pad, padded_extent, plain_windows, windows};
+use super::translated_call::{Refused, TranslatedCall, Translation};
 use super::value::{Attributes, ModelValue, NnefElement, open};
 use crate::graph::windows::is_of_space;
 use crate::onnx::model::AttributeValue;
@@ -19,7 +19,7 @@ pub(super) fn read(call: &mut TranslatedCall, name: &str, up: bool) -> Translati
     if of_space {
         size.splice(0..0, [1; 2]);
     }
-    let axes = windows(call, &size, &dims, (up, of_space))?;
+    let axes = windows(call, &size, &dims, up, of_space)?;
     Ok((value, axes))
 }
 
@@ -39,8 +39,9 @@ pub(super) fn padded(call: &mut TranslatedCall, of: &mut Folded, border: Border,
     let pads: Vec<(i64, i64)> = [(0, 0); 2].into_iter().chain(known).collect();
     of.value = pad(call, &of.value, &pads, border)?;
     for axis in &mut of.axes {
-        let pads = axis.window.padding.unwrap_or_default();
-        (axis.extent, axis.window.padding) = (axis.extent.map(|extent| padded_extent(extent, pads)), Some((0, 0)));
+        let (before, after) = axis.window.padding.unwrap_or_default();
+        (axis.extent, axis.window.padding) =
+            (axis.extent.map(|extent| padded_extent(extent, before, after)), Some((0, 0)));
     }
     Ok(true)
 }

@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 
-use super::call::{self, Refused};
 use super::sources;
+use super::translated_call::{self, Refused};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::origin::with_origin;
 use crate::graph::{Graph, Operation};
@@ -16,7 +16,7 @@ pub(super) struct Refusals<'g> {
 
 impl Refusals<'_> {
     pub(super) fn refused(mut self, operation: Option<&Operation>, Refused { code, message, group }: Refused) -> Self {
-        if group == Some(call::FOLLOWS) {
+        if group == Some(translated_call::FOLLOWS) {
             return self;
         }
         let graph = self.graph;

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::call::{Refused, TranslatedCall, Translation};
 use super::lists;
 use super::padding::{Border, border};
+use super::translated_call::{Refused, TranslatedCall, Translation};
 use super::value::{Attributes, ModelValue, NnefElement, open, text};
 
 /// The factors of all axes of an operand.

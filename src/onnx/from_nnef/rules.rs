@@ -1,7 +1,7 @@
 //! The translation of each NNEF operation to ONNX: by the dictionary, with functions where a formula is not enough.
 //! `docs/nnef-to-onnx.md` has the same table.
 
-use super::call::{TranslatedCall, Translation};
+use super::translated_call::{TranslatedCall, Translation};
 use super::value::ModelValue;
 use super::{arrange, convolution, normalize, padding, places, pool, registry, resample};
 #[cfg(test)]

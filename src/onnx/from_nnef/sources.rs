@@ -3,10 +3,10 @@
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
-use super::call::{Refused, TranslatedCall, Translation};
 use super::emit::Emitter;
 use super::lists::product;
 use super::quantization;
+use super::translated_call::{Refused, TranslatedCall, Translation};
 use super::value::{KnownExtents, ModelValue, NnefElement};
 use crate::diagnostics::Code;
 use crate::eval::Quantizations;

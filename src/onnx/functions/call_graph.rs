@@ -64,14 +64,14 @@ impl FunctionCalls {
         let mut calls = FunctionCalls::default();
         each_node(&function.nodes, &mut |node| {
             let called = table.called(names, node).ok().flatten();
-            called.into_iter().for_each(|called| calls.add(called, (1, 0)));
+            called.into_iter().for_each(|called| calls.add(called, 1, 0));
             if !called.is_some_and(|called| table.expanded[called]) {
                 calls.own.add(Size { nodes: 1, calls: 0, bytes: node.bytes() as u64 });
             }
         });
         let mut visit = |node: &NodeProto| {
             let called = table.called(names, node).ok().flatten();
-            called.into_iter().for_each(|called| calls.add(called, (0, 1)));
+            called.into_iter().for_each(|called| calls.add(called, 0, 1));
         };
         for default in &function.defaults {
             each_graph(&default.value, &mut |graph| each_node(&graph.nodes, &mut visit));
@@ -79,7 +79,7 @@ impl FunctionCalls {
         calls
     }
 
-    fn add(&mut self, function: usize, (nodes, defaults): (u64, u64)) {
+    fn add(&mut self, function: usize, nodes: u64, defaults: u64) {
         match self.called.last_mut().filter(|last| last.function == function) {
             Some(last) => (last.nodes, last.defaults) = (last.nodes + nodes, last.defaults + defaults),
             None => self.called.push(CalledFunction { function, nodes, defaults }),

@@ -58,7 +58,7 @@ impl NodeFinding {
 
     pub(in crate::onnx) fn report(self, file: FileId, places: &Places, diagnostics: &mut Diagnostics) {
         let place = |at: u32| Location::new(file, Span::new(at, at));
-        let mut diagnostic = places.diagnostic(self.code, (file, self.at), self.message).help_if(self.help);
+        let mut diagnostic = places.diagnostic(self.code, file, self.at, self.message).help_if(self.help);
         let frame = |(fragment, at): (String, u32)| TraceFrame { fragment, at: place(at) };
         diagnostic.expansion.extend(self.calls.into_iter().map(frame));
         diagnostics.report(diagnostic);

@@ -1,10 +1,10 @@
 //! What is found about values, compared with what a model declares of them.
 
-use super::call::{InferCall, Known};
 use super::declared::{declared, of_constant};
 use super::engine::{InferGoal, Inference};
 use super::facts::{TensorExtents, ValueType};
 use super::graphs::KnownResults;
+use super::infer_call::{InferCall, Known};
 use super::shown::shown;
 use crate::diagnostics::Code;
 use crate::graph::Element;
@@ -84,7 +84,7 @@ fn disagreement(found: &ValueType, declared: &ValueType, what: &str) -> Option<(
     match (found, declared) {
         (ValueType::Tensor(a), ValueType::Tensor(b)) => {
             if let Some((own, other)) = a.element.zip(b.element).filter(|(a, b)| a != b) {
-                return Some((Code::OnnxType, elements((own, other), what)));
+                return Some((Code::OnnxType, elements(own, other, what)));
             }
             let (own, other) = a.shape.as_ref().zip(b.shape.as_ref())?;
             let differ = |(a, b): (&Dim, &Dim)| a.known().zip(b.known()).is_some_and(|(a, b)| a != b);
@@ -100,7 +100,7 @@ fn disagreement(found: &ValueType, declared: &ValueType, what: &str) -> Option<(
     }
 }
 
-fn elements((found, declared): (Element, Element), what: &str) -> String {
+fn elements(found: Element, declared: Element, what: &str) -> String {
     format!("is declared as `{}`, {what} `{}`", tensor(declared), tensor(found))
 }
 
@@ -161,7 +161,8 @@ impl<'m> Inference<'m> {
     pub(super) fn compare(
         &mut self,
         found: &ValueType,
-        (name, of): (NameId, &KnownResults<'m>),
+        name: NameId,
+        of: &KnownResults<'m>,
         at: u32,
     ) -> Option<Mistake> {
         let ty = of.declared(name).filter(|_| self.wanted.compares())?;

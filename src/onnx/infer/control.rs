@@ -2,11 +2,11 @@
 
 use std::convert::Infallible;
 
-use super::call::InferCall;
 use super::contradictions::Contradiction;
 use super::engine::{InferGoal, Inference, InnerTypes, ResultTypes};
 use super::facts::{TensorExtents, ValueType};
 use super::graphs::graphs_of;
+use super::infer_call::InferCall;
 use super::merge::{joined, unified};
 use super::operator::Operator;
 use super::rules::axes;

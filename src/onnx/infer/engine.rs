@@ -7,11 +7,11 @@ use smallvec::SmallVec;
 
 use super::bodies::FunctionTypes;
 use super::budget::InferBudget;
-use super::call::{Bindings, InferCall, Known};
 use super::compare::Mistaken;
 use super::contradictions::Contradictions;
 use super::facts::ValueType;
 use super::graphs::KnownResults;
+use super::infer_call::{Bindings, InferCall, Known};
 use super::merge::unified;
 use super::operator::{ConstantSource, Operator};
 use super::rules::arithmetic::by_meaning;
@@ -155,7 +155,7 @@ impl<'m> Inference<'m> {
             let known = match of.noted(*output) {
                 Some(noted) => self.stored(noted),
                 None => {
-                    let mistake = self.compare(&ty, (*output, of), node.at);
+                    let mistake = self.compare(&ty, *output, of, node.at);
                     let settled = self.settled(ty, *output, of);
                     match mistake {
                         Some(mistake) => Known::new(mistake.leaves(&settled), None),
@@ -209,7 +209,8 @@ impl<'m> Inference<'m> {
         if let Some(operator) = self.operators.get(&key) {
             return *operator;
         }
-        let operator = Operator::find(names.operator(node), version);
+        let (domain, name) = names.operator(node);
+        let operator = Operator::find(domain, name, version);
         self.operators.insert(key, operator);
         operator
     }

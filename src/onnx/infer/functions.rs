@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use super::call::Bindings;
 use super::contradictions::sources;
 use super::engine::{InferFrame, Inference, ResultTypes};
 use super::graphs::KnownResults;
+use super::infer_call::Bindings;
 use super::seen::{GivenCall, GivenOperand};
 use super::tables::{GraphTypes, InnerTable};
 use crate::graph::names::NameId;

@@ -3,10 +3,10 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::call::Known;
 use super::declared::{declared, of_constant};
 use super::engine::Inference;
 use super::facts::ValueType;
+use super::infer_call::Known;
 use super::tables::{GraphTypes, InnerPlace, InnerTable};
 use crate::graph::names::NameId;
 use crate::onnx::model::{AttributeValue, GraphProto, NodeProto, TensorProto, TypeProto, ValueInfo};

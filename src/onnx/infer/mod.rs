@@ -7,7 +7,6 @@
 
 mod bodies;
 mod budget;
-pub(crate) mod call;
 mod compare;
 mod contradictions;
 mod control;
@@ -16,6 +15,7 @@ mod engine;
 pub(crate) mod facts;
 mod functions;
 mod graphs;
+pub(crate) mod infer_call;
 pub(crate) mod merge;
 mod operator;
 mod own_body;
@@ -28,10 +28,10 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use call::InferCall;
 pub(crate) use compare::Mistaken;
 pub(crate) use contradictions::{Contradiction, sources};
 pub(crate) use engine::{InferGoal, infer, infer_checked, infer_functions, infer_told};
 pub(crate) use facts::{TensorExtents, TensorFacts, ValueType};
+pub(crate) use infer_call::InferCall;
 pub(crate) use shown::shown;
 pub(crate) use tables::{GraphTypes, InnerPlace, ModelTypes};

@@ -75,7 +75,7 @@ impl Meaning {
 
 impl Operator {
     /// Looks an operator up.
-    pub(super) fn find((domain, name): (&str, &str), version: i64) -> Operator {
+    pub(super) fn find(domain: &str, name: &str, version: i64) -> Operator {
         let SchemaLookup::Schema(schema) = Schemas::new().find(domain, name, version) else {
             return Operator { version, meaning: None };
         };

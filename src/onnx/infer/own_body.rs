@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::call::Known;
 use super::contradictions::Contradictions;
 use super::engine::{InferFrame, Inference, ResultTypes};
 use super::facts::ValueType;
 use super::graphs::KnownResults;
+use super::infer_call::Known;
 use super::merge::unified;
 use super::scope::TypeScope;
 use super::seen::SeenCalls;
@@ -34,7 +34,7 @@ impl<'m> Inference<'m> {
         let names = &self.model.names;
         let base = self.frame.imports.version(names, None);
         let plain = self.without_references(node);
-        let Some(model) = apart(names, &plain, &self.scope, (version, base)) else { return told };
+        let Some(model) = apart(names, &plain, &self.scope, version, base) else { return told };
         let Some(body) = model.functions.first() else { return told };
         let operand = |input: &NameId| if *input == NameId::ROOT { None } else { self.scope.get(*input).cloned() };
         let operands = plain.inputs.iter().map(operand).collect();

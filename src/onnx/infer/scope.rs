@@ -1,7 +1,7 @@
 //! The values that are visible at a node.
 
-use super::call::Known;
 use super::facts::ValueType;
+use super::infer_call::Known;
 use super::tables::TypeTable;
 use crate::graph::names::NameId;
 

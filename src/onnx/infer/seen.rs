@@ -5,8 +5,8 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
 
-use super::call::{Bindings, Known};
 use super::engine::ResultTypes;
+use super::infer_call::{Bindings, Known};
 
 /// What a call gives an input of its function.
 #[derive(Clone, Debug)]

@@ -97,7 +97,8 @@ pub(super) struct Expansion<'f> {
 impl<'f> Expansion<'f> {
     pub(super) fn new(
         names: &'f mut ModelNames,
-        (functions, callees): (&'f [FunctionProto], &'f [Callee]),
+        functions: &'f [FunctionProto],
+        callees: &'f [Callee],
         table: &'f Functions,
         options: &Options,
     ) -> Self {
@@ -149,7 +150,7 @@ impl<'f> Expansion<'f> {
             return Ok(());
         }
         let mut imports = Imports::new(self.names, opsets);
-        self.nodes((&mut graph.nodes, room), &mut graph.value_info, &mut imports)?;
+        self.nodes(&mut graph.nodes, room, &mut graph.value_info, &mut imports)?;
         imports.add_to(self.names, opsets);
         Ok(())
     }
@@ -168,7 +169,7 @@ impl<'f> Expansion<'f> {
         self.kept = Some(KeptAttributes::of(function));
         let room = self.check_size(&function.nodes)?;
         let mut imports = Imports::new(self.names, &function.opsets);
-        self.nodes((&mut function.nodes, room), &mut function.value_info, &mut imports)?;
+        self.nodes(&mut function.nodes, room, &mut function.value_info, &mut imports)?;
         for default in &mut function.defaults {
             self.kept_graphs(&mut default.value, &mut imports)?;
         }
@@ -185,7 +186,8 @@ impl<'f> Expansion<'f> {
     /// nodes in the result.
     fn nodes(
         &mut self,
-        (nodes, room): (&mut Vec<NodeProto>, usize),
+        nodes: &mut Vec<NodeProto>,
+        room: usize,
         value_info: &mut Vec<ValueInfo>,
         imports: &mut Imports,
     ) -> Expand<()> {
@@ -253,7 +255,7 @@ impl<'f> Expansion<'f> {
             }
             let room = graph.nodes.len();
             let within = self.flow.enter(graph);
-            self.nodes((&mut graph.nodes, room), &mut graph.value_info, imports)?;
+            self.nodes(&mut graph.nodes, room, &mut graph.value_info, imports)?;
             self.flow.within_contradiction = within;
             self.known.undo(mark);
         }

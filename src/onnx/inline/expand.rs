@@ -197,7 +197,7 @@ fn expand_all(
     let callees: Vec<Callee> = functions.iter().zip(copies).map(callee).collect();
     let earlier = std::mem::take(&mut model.calls);
     let mut expansion =
-        Expansion::new(&mut model.names, (functions, &callees), table, options).after(earlier, follows_control);
+        Expansion::new(&mut model.names, functions, &callees, table, options).after(earlier, follows_control);
     if let Some(graph) = &mut model.graph {
         expansion.graph(graph, &mut model.opsets)?;
     }

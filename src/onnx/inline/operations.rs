@@ -18,7 +18,8 @@ impl Expansion<'_> {
     pub(super) fn operation(
         &mut self,
         operator: &str,
-        (inputs, output): (&[NameId], NameId),
+        inputs: &[NameId],
+        output: NameId,
         attributes: Vec<AttributeProto>,
         call: &InlinedCall,
         target: &mut CopyTarget,
@@ -54,7 +55,7 @@ impl Expansion<'_> {
         if result == NameId::ROOT {
             return Ok(());
         }
-        self.operation("Identity", (&[value], result), Vec::new(), call, target)
+        self.operation("Identity", &[value], result, Vec::new(), call, target)
     }
 
     /// Adds a constant tensor.
@@ -67,7 +68,7 @@ impl Expansion<'_> {
     ) -> Expand<()> {
         let value = AttributeValue::Tensor(Box::new(tensor));
         let attribute = self.attribute_named("value", AttributeType::Tensor, value);
-        self.operation("Constant", (&[], result), vec![attribute], call, target)
+        self.operation("Constant", &[], result, vec![attribute], call, target)
     }
 
     /// Adds a constant for a name of a body.
@@ -98,7 +99,8 @@ impl Expansion<'_> {
     pub(super) fn item(
         &mut self,
         value: NameId,
-        (axis, index): (i64, i64),
+        axis: i64,
+        index: i64,
         formal: NameId,
         call: &InlinedCall,
         target: &mut CopyTarget,
@@ -108,7 +110,7 @@ impl Expansion<'_> {
         let at = self.child(item, segment, 0);
         self.add_constant(tensor_of(Scalar::Int(index), &[]), at, call, target)?;
         let axis = self.attribute_named("axis", AttributeType::Int, AttributeValue::Int(axis));
-        self.operation("Gather", (&[value, at], item), vec![axis], call, target)?;
+        self.operation("Gather", &[value, at], item, vec![axis], call, target)?;
         Ok(item)
     }
 
@@ -143,7 +145,7 @@ impl Expansion<'_> {
                     (Values::from_slice(&[item]), vec![axes])
                 }
             };
-            self.operation("Unsqueeze", (&inputs, part), attributes, call, target)?;
+            self.operation("Unsqueeze", &inputs, part, attributes, call, target)?;
             parts.push(part);
         }
         self.known.set_extent(result, axis, items.len() as i64);
@@ -151,7 +153,7 @@ impl Expansion<'_> {
             return Ok(());
         }
         let axis = self.attribute_named("axis", AttributeType::Int, AttributeValue::Int(axis));
-        self.operation("Concat", (&parts, result), vec![axis], call, target)
+        self.operation("Concat", &parts, result, vec![axis], call, target)
     }
 }
 

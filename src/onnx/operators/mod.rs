@@ -1,7 +1,7 @@
 //! The operators of the standard domains: one row for each, with what the rest of the crate does with it.
 
+mod operator_table;
 mod row;
-mod table;
 #[cfg(test)]
 mod tests;
 

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use super::table::OPERATORS;
+use super::operator_table::OPERATORS;
 use crate::dictionary::{Kernel, Row};
 use crate::onnx::infer::InferCall;
 use crate::onnx::run::{KernelResult, NodeCall, NodeKernel};

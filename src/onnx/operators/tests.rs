@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::table::OPERATORS;
+use super::operator_table::OPERATORS;
 use crate::onnx::schema::Schemas;
 
 const DOMAINS: [&str; 4] = ["", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"];

@@ -81,9 +81,9 @@ struct Encoder<'e, 'o, 'm> {
 
 impl Encoder<'_, '_, '_> {
     fn message<T>(&mut self, number: u32, of: &T, write: impl FnOnce(&mut Self, &T)) {
-        let start = self.out.begin(number);
+        let (place, start) = self.out.begin(number);
         write(self, of);
-        self.out.end(start);
+        self.out.end(place, start);
     }
 
     fn messages<T>(&mut self, number: u32, of: &[T], write: impl Fn(&mut Self, &T)) {

@@ -37,15 +37,15 @@ pub(crate) struct MessageWriter<'o> {
 ///
 /// The output fails, or a message is longer than messages can be.
 pub(crate) fn write(out: &mut dyn ByteSink, mut add: impl FnMut(&mut MessageWriter)) -> io::Result<()> {
-    let measured = measure(&mut add)?;
-    fill(out, measured, &mut add)
+    let (lengths, len) = measure(&mut add)?;
+    fill(out, lengths, len, &mut add)
 }
 
 /// The bytes of what `add` adds, which is called twice; none for a message that is longer than messages can be.
 pub(crate) fn to_vec(mut add: impl FnMut(&mut MessageWriter)) -> Option<Vec<u8>> {
-    let measured = measure(&mut add).ok()?;
-    let mut bytes = Vec::with_capacity(usize::try_from(measured.1).ok()?);
-    fill(&mut bytes, measured, &mut add).ok()?;
+    let (lengths, len) = measure(&mut add).ok()?;
+    let mut bytes = Vec::with_capacity(usize::try_from(len).ok()?);
+    fill(&mut bytes, lengths, len, &mut add).ok()?;
     Some(bytes)
 }
 
@@ -57,7 +57,8 @@ fn measure(add: &mut dyn FnMut(&mut MessageWriter)) -> io::Result<(Vec<u32>, u64
 
 fn fill(
     out: &mut dyn ByteSink,
-    (lengths, len): (Vec<u32>, u64),
+    lengths: Vec<u32>,
+    len: u64,
     add: &mut dyn FnMut(&mut MessageWriter),
 ) -> io::Result<()> {
     let mut writer = MessageWriter::new(Some(out), lengths);
@@ -196,7 +197,7 @@ impl<'o> MessageWriter<'o> {
     }
 
     /// Ends a message.
-    pub(crate) fn end(&mut self, (place, start): (usize, u64)) {
+    pub(crate) fn end(&mut self, place: usize, start: u64) {
         if !self.measures() {
             return;
         }

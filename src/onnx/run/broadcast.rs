@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::call::NodeCall;
+use super::node_call::NodeCall;
 use crate::eval::EvalError;
 use crate::extents::{Align, broadcast};
 use crate::tensor::kernels::Repeat;

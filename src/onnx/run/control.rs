@@ -4,11 +4,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::body::RunBody;
-use super::call::{NodeCall, logicals};
 use super::element::dtype_of;
 use super::failure::RunFailure;
 use super::flex::flex_attention;
 use super::interpreter::{Interpreter, RunFrame};
+use super::node_call::{NodeCall, logicals};
 use super::scope::RunScope;
 use crate::diagnostics::Code;
 use crate::eval::EvalError;

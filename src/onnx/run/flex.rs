@@ -1,9 +1,9 @@
 //! Attention whose scores and weights are changed by graphs.
 
-use super::call::{NodeCall, floats, one};
 use super::control::{Control, ControlResult};
 use super::kernels::cast::converted;
 use super::kernels::linear::product;
+use super::node_call::{NodeCall, floats, one};
 use crate::eval::EvalError;
 use crate::tensor::kernels::soften;
 use crate::tensor::value::RunValue;

@@ -8,10 +8,10 @@ use rustc_hash::FxHashMap;
 
 use super::attributes::{CallAttributes, NodeAttributes};
 use super::body::RunBody;
-use super::call::{NodeCall, NodeKernel};
 use super::control::{CONTROL, Control};
 use super::failure::RunFailure;
 use super::holdings::Holdings;
+use super::node_call::{NodeCall, NodeKernel};
 use super::own_body;
 use super::scope::RunScope;
 use super::stored::Stores;
@@ -62,7 +62,8 @@ pub(crate) fn evaluate_node(
     node: &NodeProto,
     version: i64,
     operands: &[Option<Arc<Tensor>>],
-    (stores, budget): (&Stores, &Budget),
+    stores: &Stores,
+    budget: &Budget,
 ) -> Result<Vec<Arc<Tensor>>, EvalError> {
     if let Some(part) = KERNELS.missing() {
         return Err(EvalError::missing(part));
@@ -228,7 +229,7 @@ impl<'m> Interpreter<'m> {
         let operands = node.inputs.iter().map(operand).collect::<Result<Vec<_>, _>>()?;
         let attributes = NodeAttributes { names, node, bound: frame.bound };
         match self.functions.called(names, node) {
-            Ok(Some(function)) => return self.function(function, node, operands, (scope, frame)),
+            Ok(Some(function)) => return self.function(function, node, operands, scope, frame),
             Ok(None) => {}
             Err(found) => return Err(RunFailure::new(Code::NotEvaluated, found.message())),
         }
@@ -276,7 +277,8 @@ impl<'m> Interpreter<'m> {
         index: usize,
         node: &'m NodeProto,
         operands: Vec<Option<RunValue>>,
-        (scope, frame): (&RunScope, RunFrame<'_, 'm>),
+        scope: &RunScope,
+        frame: RunFrame<'_, 'm>,
     ) -> Result<Vec<RunValue>, RunFailure> {
         let function = &self.model.functions[index];
         let bound = CallAttributes::of_call(function, node, frame.bound);

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use super::body::RunBody;
-use super::call::NodeCall;
 use super::element::number_of;
 use super::failure::RunFailure;
 use super::interpreter::{Interpreter, unknown};
+use super::node_call::NodeCall;
 use crate::graph::Element;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
@@ -43,7 +43,7 @@ fn items(tensor: &Tensor) -> Option<std::sync::Arc<[Dim]>> {
     if !is_whole || tensor.len() > MAX_ITEMS {
         return None;
     }
-    super::call::integers(tensor).ok().map(|items| items.into_iter().map(Dim::Int).collect())
+    super::node_call::integers(tensor).ok().map(|items| items.into_iter().map(Dim::Int).collect())
 }
 
 /// The results of a node, from the body of its operator for these operands. `base` is the version of the standard operator
@@ -54,7 +54,7 @@ pub(super) fn results(call: &NodeCall, base: Option<i64>) -> Result<Vec<RunValue
     let pairs = || node.inputs.iter().zip(call.operands).filter_map(|(name, value)| Some((*name, value.as_ref()?)));
     let types = GivenTypes(pairs().map(|(name, value)| (name, type_of(value))).collect());
     let (domain, name) = names.operator(&node);
-    let model = apart(names, &node, &types, (call.version, base)).ok_or_else(|| unknown(domain, name))?;
+    let model = apart(names, &node, &types, call.version, base).ok_or_else(|| unknown(domain, name))?;
     let function = model.functions.first().ok_or_else(|| unknown(domain, name))?;
     let is_wanted = |i: usize| node.outputs.get(i).is_some_and(|output| *output != NameId::ROOT);
     let body = RunBody::of_outputs(function, is_wanted);

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::call::integers;
+use super::node_call::integers;
 use super::stored::{Stores, tensor_of, unread};
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;

@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::call::StandardCall;
+use super::body_table::BodyTable;
 use super::facts::OperandTypes;
-use super::table::BodyTable;
+use super::standard_call::StandardCall;
 use crate::graph::names::NameId;
 use crate::onnx::model::{AttributeProto, Fields, FunctionProto, ModelNames, ModelProto, NodeProto, OperatorSet};
 use crate::onnx::operators::row_of;
@@ -23,7 +23,8 @@ pub(crate) fn apart(
     names: &ModelNames,
     node: &NodeProto,
     types: &dyn OperandTypes,
-    (version, base): (i64, Option<i64>),
+    version: i64,
+    base: Option<i64>,
 ) -> Option<ModelProto> {
     let (domain, name) = names.operator(node);
     let body = BodyTable::Functions.body(domain, name, version)?;

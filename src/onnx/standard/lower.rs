@@ -2,10 +2,10 @@
 
 use rustc_hash::FxHashSet;
 
+use super::body_table::BodyTable;
 use super::microsoft;
 use super::plan::BodyPlan;
 use super::selection::Selection;
-use super::table::BodyTable;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::functions::{FunctionKey, NodeFinding};
@@ -35,7 +35,7 @@ pub(crate) fn lower(
     let first = model.calls.len();
     let mut lowered = FxHashSet::default();
     let mut blocked = FxHashSet::default();
-    let mut selection = Selection::new(&model.names, &model.functions, (BodyTable::Functions, options));
+    let mut selection = Selection::new(&model.names, &model.functions, BodyTable::Functions, options);
     for _ in 0..MAX_ROUNDS {
         let plan = BodyPlan::for_model(model, &mut selection).map_err(|found| vec![*found])?;
         let Some(plan) = plan else {
@@ -81,7 +81,7 @@ pub(crate) fn unroll(model: &mut ModelProto, options: &Options) -> Result<bool, 
     if !options.unroll || !has_recurrent(&model.names) {
         return Ok(false);
     }
-    let mut selection = Selection::new(&model.names, &model.functions, (BodyTable::Steps, options));
+    let mut selection = Selection::new(&model.names, &model.functions, BodyTable::Steps, options);
     let plan = BodyPlan::for_model(model, &mut selection).map_err(|found| vec![*found])?;
     let Some(plan) = plan else { return Ok(false) };
     let found = !plan.functions.is_empty();

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::body_table::{BodyBuilder, BodyRow, BodyTable, of_attributes, of_elements, plain, row};
 use super::builders::microsoft::{
     activations, arrangement, attention, embedding, grouped, matrices, normalizations, packed, quantization, recurrent,
 };
-use super::table::{BodyBuilder, BodyRow, BodyTable, of_attributes, of_elements, plain, row};
 use crate::onnx::functions::{FunctionKey, is_kept};
 use crate::onnx::model::{ModelProto, NodeProto};
 use crate::onnx::schema::MICROSOFT_DOMAIN;

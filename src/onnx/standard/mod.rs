@@ -6,21 +6,21 @@
 //! replaced by as by functions of a model.
 
 mod apart;
+mod body_table;
 mod builders;
-mod call;
 mod facts;
 mod lower;
 mod microsoft;
 mod needs;
 mod plan;
 mod selection;
-mod table;
+mod standard_call;
 mod template;
 #[cfg(test)]
 mod tests;
 mod visible;
 
 pub(crate) use apart::{apart, called, is_its_body};
+pub(crate) use body_table::{names_body, with_bodies};
 pub(crate) use facts::OperandTypes;
 pub(crate) use lower::{lower, recurrent, unroll};
-pub(crate) use table::{names_body, with_bodies};

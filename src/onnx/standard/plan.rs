@@ -2,10 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::call::StandardCall;
+use super::body_table::StandardBody;
 use super::needs::BodyNeeds;
 use super::selection::Selection;
-use super::table::StandardBody;
+use super::standard_call::StandardCall;
 use super::template::TemplateSettings;
 use super::visible::VisibleTypes;
 use crate::onnx::functions::{FunctionKey, Imports, NodeFinding};
@@ -100,7 +100,7 @@ struct PlanPlace<'p> {
 const MAX_LINES: usize = 1 << 20;
 
 /// The place of graphs whose values are not known: those in defaults of functions.
-const NOWHERE: (usize, usize) = (usize::MAX, usize::MAX);
+const NOWHERE: usize = usize::MAX;
 
 type Planned<T> = Result<T, Box<NodeFinding>>;
 
@@ -146,7 +146,7 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
                 PlanPlace { opsets: &function.opsets, imports: &imports, types: VisibleTypes::of_function(types, i) };
             plan.nodes(names, &mut function.nodes, &place)?;
             for default in &mut function.defaults {
-                plan.graphs(names, &mut default.value, NOWHERE, &place)?;
+                plan.graphs(names, &mut default.value, NOWHERE, NOWHERE, &place)?;
             }
         }
         Ok(plan)
@@ -155,7 +155,7 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
     fn nodes(&mut self, names: &mut ModelNames, nodes: &mut [NodeProto], place: &PlanPlace) -> Planned<()> {
         for (i, node) in nodes.iter_mut().enumerate() {
             for (k, attribute) in node.attributes.iter_mut().enumerate() {
-                self.graphs(names, &mut attribute.value, (i, k), place)?;
+                self.graphs(names, &mut attribute.value, i, k, place)?;
             }
             if self.selection.needs(names, node).is_some() {
                 self.node(names, node, place)?;
@@ -169,7 +169,8 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
         &mut self,
         names: &mut ModelNames,
         value: &mut AttributeValue,
-        (node, attribute): (usize, usize),
+        node: usize,
+        attribute: usize,
         place: &PlanPlace,
     ) -> Planned<()> {
         let graphs: &mut [GraphProto] = match value {
@@ -214,7 +215,7 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
                     self.found.blocked.insert(key);
                     return Ok(());
                 };
-                let overload = self.overload(names, body, text, (place, base), node.at)?;
+                let overload = self.overload(names, body, text, place, base, node.at)?;
                 self.filled.insert(filled, overload);
                 overload
             }
@@ -230,7 +231,8 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
         names: &mut ModelNames,
         body: &StandardBody,
         text: String,
-        (place, base): (&PlanPlace, i64),
+        place: &PlanPlace,
+        base: i64,
         at: u32,
     ) -> Planned<Name> {
         let versions = place.opsets.iter().map(|opset| (opset.domain, opset.version)).collect();

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
+use super::body_table::BodyTable;
 use super::needs::BodyNeeds;
-use super::table::BodyTable;
 use crate::Options;
 use crate::onnx::functions::{FunctionKey, is_kept, is_lowered};
 use crate::onnx::model::{FunctionProto, ModelNames, NodeProto};
@@ -20,11 +20,7 @@ pub(super) struct Selection<'o> {
 }
 
 impl<'o> Selection<'o> {
-    pub(super) fn new(
-        names: &ModelNames,
-        functions: &[FunctionProto],
-        (table, options): (BodyTable, &'o Options),
-    ) -> Self {
+    pub(super) fn new(names: &ModelNames, functions: &[FunctionProto], table: BodyTable, options: &'o Options) -> Self {
         let own = functions.iter().map(|function| FunctionKey::of_function(names, function)).collect();
         Selection { options, table, own, last: Vec::new() }
     }

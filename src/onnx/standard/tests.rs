@@ -1,4 +1,4 @@
-use super::table::{self, BodyTable, TABLE};
+use super::body_table::{self, BodyTable, TABLE};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::onnx::Document;
 use crate::onnx::schema::{SchemaLookup, Schemas};
@@ -61,7 +61,7 @@ fn every_function_of_the_standard_has_a_body() {
         assert!(BodyTable::Functions.needs(domain, name).is_some(), "{domain} {name}");
         assert!(samples::SAMPLES.iter().any(|sample| sample.name == name), "{name} has no sample");
     }
-    assert_eq!(schemas.functions().count(), table::names().count());
+    assert_eq!(schemas.functions().count(), body_table::names().count());
 }
 
 /// The versions of the operator set in which a body is a different one, or its operators are. Before version 7 other
@@ -150,7 +150,7 @@ fn bodies_compute_what_kernels_compute() {
                 if items.len() == 1 && !sample.graph.contains(&format!("[1] {name}")) { &[] } else { &[items.len()] };
             ((*name).to_owned(), Tensor::integers(shape, items.to_vec()).unwrap().into())
         });
-        let Ok(inputs) = random_inputs(&source, (&given.collect::<Vec<_>>(), 1), &settings) else { continue };
+        let Ok(inputs) = random_inputs(&source, &given.collect::<Vec<_>>(), 1, &settings) else { continue };
         let outputs = |of: &Document| of.run_tensors(&inputs, (settings.evaluation, &settings.options));
         let outputs = outputs(&source).and_then(|wanted| Ok((wanted, outputs(&flat)?)));
         match outputs.map(|(wanted, found)| compare(&wanted, &found, |_| f64::INFINITY).unwrap().largest) {
@@ -166,7 +166,7 @@ fn bodies_compute_what_kernels_compute() {
             Err(refused) => println!("{}: {}", sample.name, refused.message),
         }
     }
-    let missing: Vec<_> = table::names().map(|(_, name)| name).filter(|name| !compared.contains(name)).collect();
+    let missing: Vec<_> = body_table::names().map(|(_, name)| name).filter(|name| !compared.contains(name)).collect();
     assert_eq!(wrong, Vec::<String>::new());
     assert_eq!(missing, NOT_COMPARED);
 }
@@ -267,7 +267,7 @@ fn bodies_count_against_the_limits() {
 #[test]
 fn the_documentation_lists_the_bodies() {
     const PAGE: &str = include_str!("../../../docs/onnx-bodies.md");
-    for (domain, name) in table::names() {
+    for (domain, name) in body_table::names() {
         let versions: Vec<String> = TABLE
             .iter()
             .filter(|row| (row.domain, row.name) == (domain, name))
@@ -279,5 +279,5 @@ fn the_documentation_lists_the_bodies() {
     }
     let listed = PAGE.split("## Operators with a body").nth(1).and_then(|page| page.split("\n## ").next());
     let lines = listed.unwrap_or("").lines().filter(|line| line.starts_with("| `")).count();
-    assert_eq!(lines, table::names().count());
+    assert_eq!(lines, body_table::names().count());
 }

@@ -11,6 +11,7 @@ use super::refusal::{Lowered, NodeRefusal};
 use super::shape::axis_of;
 use crate::graph::names::NameId;
 use crate::graph::trips::{Condition, LoopStart, TripChoice, TripDomain, TripResults, walk};
+use crate::library::assembly::Assembly;
 use crate::onnx::model::{AttributeValue, GraphProto, NodeProto};
 use crate::onnx::run::NodeAttributes;
 use crate::onnx::scan_form::{ScanForm, ScanSide, ScannedOperand, TripFeed, WITHOUT_BATCHES};
@@ -61,7 +62,7 @@ impl TripDomain for AddedTrips<'_, '_> {
                 import.begin(self.node);
                 for input in inputs {
                     let at = input.side.item(trip, *trips);
-                    let section = import.emit.section(input.tensor, input.axis, (at, at + 1))?;
+                    let section = import.emit.item_of(input.tensor, input.axis as i64, at)?;
                     given.push(NnefItem::FlatTensor(import.emit.squeeze(section, &[input.axis])?));
                 }
             }
@@ -87,7 +88,7 @@ impl TripDomain for AddedTrips<'_, '_> {
         for ((list, item), side) in self.collected.iter_mut().zip(items).zip(&self.sides) {
             let flat = emit.flat(&item)?;
             let axis = axis_of(side.axis, emit.rank(flat)?.saturating_add(1))?;
-            list.push(emit.unsqueeze(flat, vec![axis as i64])?);
+            list.push(emit.with_axes(flat, [axis as i64])?);
         }
         Ok(())
     }
@@ -159,7 +160,7 @@ impl<'m> Import<'m> {
             Some(_) => Err(NodeRefusal::UNFIT),
             None => {
                 let flat = self.emit.flat(item)?;
-                Ok(Condition::Open(NnefItem::FlatTensor(self.emit.reshape(flat, &[])?)))
+                Ok(Condition::Open(NnefItem::FlatTensor(self.emit.reshaped(flat, &[])?)))
             }
         }
     }
@@ -269,7 +270,7 @@ impl<'m> Import<'m> {
             }
             let first = *list.first().ok_or(NodeRefusal::because("it collects no items"))?;
             let axis = axis_of(side.axis, self.emit.rank(first)?)?;
-            results.push(NnefItem::FlatTensor(self.emit.concat(&list, axis)?));
+            results.push(NnefItem::FlatTensor(self.emit.concatenated(&list, axis as i64)?));
         }
         Ok(results)
     }

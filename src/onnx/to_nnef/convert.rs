@@ -1,7 +1,7 @@
 //! The translation of a model.
 
 use super::import::{Import, ImportRun};
-use super::table;
+use super::lowering_table;
 use super::variables::NnefVariables;
 use crate::diagnostics::Diagnostics;
 use crate::eval::Budget;
@@ -67,7 +67,7 @@ pub(crate) fn convert(
 ///
 /// There are more nodes than the options allow.
 pub(crate) fn lower_compounds(model: &mut ModelProto, options: &Options) -> Result<(), Vec<NodeFinding>> {
-    let options = options.clone().with(|options| options.lower = Lower::Names(table::compounds().to_vec()));
+    let options = options.clone().with(|options| options.lower = Lower::Names(lowering_table::compounds().to_vec()));
     standard::lower(model, &options, &[])?;
     let names = &mut model.names;
     names.values.resolve(&names.texts, &Default::default());

@@ -14,6 +14,7 @@ use crate::graph::names::NameId;
 use crate::graph::standard::{CONSTANT, VARIABLE};
 use crate::graph::{Operand, Shape, TensorId, Value, constant};
 use crate::library::assembly::Assembly;
+pub(super) use crate::library::assembly::{integers, pairs};
 use crate::library::build::{Builder, Results};
 use crate::library::distinct::Distinct;
 use crate::library::identifier::identifier;
@@ -45,19 +46,9 @@ pub(super) struct Emitter<'o> {
     counts: FxHashMap<&'static str, u32>,
 }
 
-/// Integers as an attribute.
-pub(super) fn integers(items: impl IntoIterator<Item = i64>) -> Value {
-    Value::Integers(items.into_iter().collect())
-}
-
 /// Axes as an attribute.
 pub(super) fn listed(axes: &[usize]) -> Value {
     integers(axes.iter().map(|axis| *axis as i64))
-}
-
-/// Pairs of integers as an attribute.
-pub(super) fn pairs(items: impl IntoIterator<Item = (i64, i64)>) -> Value {
-    Value::Array(items.into_iter().map(|(a, b)| Value::Tuple([Value::Int(a), Value::Int(b)].into())).collect())
 }
 
 /// A text as an attribute.
@@ -209,16 +200,6 @@ impl<'o> Emitter<'o> {
         self.add_results(operation, arguments.into_iter().map(Some).collect(), &vec![dtype; count], true)
     }
 
-    /// Adds an operation on a tensor whose result has its element type.
-    pub(super) fn on(
-        &mut self,
-        operation: &'static str,
-        x: FlatTensor,
-        arguments: impl IntoIterator<Item = Value>,
-    ) -> Lowered<FlatTensor> {
-        self.add(operation, std::iter::once(Value::Tensor(x.id)).chain(arguments), x.dtype)
-    }
-
     // Shapes.
 
     /// The extents of a tensor.
@@ -242,7 +223,7 @@ impl<'o> Emitter<'o> {
         if let Some(known) = self.raised.get(&(of.id, rank)) {
             return Ok(*known);
         }
-        let raised = self.unsqueeze(of, (0..(rank - own) as i64).collect())?;
+        let raised = self.with_axes(of, 0..(rank - own) as i64)?;
         self.raised.insert((of.id, rank), raised);
         Ok(raised)
     }

@@ -10,8 +10,8 @@ use super::control::CONTROL;
 use super::emit::{EMPTY, Emitter};
 use super::item::{FlatTensor, KnownTensor, NnefItem, NnefOutcome, primitive};
 use super::line::{NodeLine, NodeResults};
+use super::lowering_table;
 use super::refusal::{Lowered, NodeRefusal};
-use super::table;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::eval::Budget;
@@ -235,7 +235,7 @@ impl<'m> Import<'m> {
     pub(super) fn node(&mut self, node: &'m NodeProto) {
         let (domain, operator) = self.model.names.operator(node);
         let first = self.emit.builder.graph.operations.len();
-        let results = self.results(node, (domain, operator));
+        let results = self.results(node, domain, operator);
         self.note(node, first);
         if let Err(refusal) = results {
             let called = if domain.is_empty() { operator.to_owned() } else { format!("{domain}.{operator}") };
@@ -268,7 +268,7 @@ impl<'m> Import<'m> {
     }
 
     /// Adds the counterpart of a node and holds its results.
-    fn results(&mut self, node: &'m NodeProto, (domain, operator): (&'m str, &'m str)) -> Lowered<()> {
+    fn results(&mut self, node: &'m NodeProto, domain: &'m str, operator: &'m str) -> Lowered<()> {
         let mut operands = Vec::with_capacity(node.inputs.len());
         for name in &node.inputs {
             operands.push(if *name == NameId::ROOT { None } else { Some(self.item(*name)?) });
@@ -293,7 +293,7 @@ impl<'m> Import<'m> {
             }
             return Ok(());
         }
-        let row = table::find(domain, operator).ok_or(NodeRefusal::because("there is no rule for it"))?;
+        let row = lowering_table::find(domain, operator).ok_or(NodeRefusal::because("there is no rule for it"))?;
         self.begin(node);
         let mark = self.emit.builder.graph.tensors.len();
         let attributes = NodeAttributes { names: &self.model.names, node, bound: None };
@@ -354,8 +354,8 @@ impl<'m> Import<'m> {
             });
         }
         let given: usize = values.iter().flatten().map(|tensor| tensor.len()).sum();
-        let stores = (self.reading.stores, self.reading.budget);
-        let results = evaluate_node(&self.model.names, node, version, &values, stores).ok();
+        let (stores, budget) = (self.reading.stores, self.reading.budget);
+        let results = evaluate_node(&self.model.names, node, version, &values, stores, budget).ok();
         self.reading.budget.forgive();
         let results = results?;
         let made: usize = results.iter().map(|result| result.len()).sum();

@@ -8,6 +8,7 @@ use super::item::{FlatTensor, NnefItem, NnefOutcome};
 use super::refusal::{Lowered, NodeRefusal};
 use super::shape::{axes_of, axis_of};
 use crate::eval::Budget;
+use crate::library::assembly::Assembly;
 use crate::onnx::model::NodeProto;
 use crate::onnx::run::{NodeAttributes, Stores, evaluate_node};
 use crate::tensor::{DType, Tensor};
@@ -206,14 +207,14 @@ impl NodeLine<'_, '_, '_> {
             }
             _ => {
                 let flat = self.per_channel(i)?;
-                self.emit.unsqueeze(flat, (2..2 + more as i64).collect())
+                self.emit.with_axes(flat, 2..2 + more as i64)
             }
         }
     }
 
     /// The results of a node of the same version for known operands.
     pub(super) fn computed(&self, node: &NodeProto, operands: &[Option<Arc<Tensor>>]) -> Lowered<Vec<Arc<Tensor>>> {
-        Ok(evaluate_node(self.attributes.names, node, self.version, operands, self.computing)?)
+        Ok(evaluate_node(self.attributes.names, node, self.version, operands, self.computing.0, self.computing.1)?)
     }
 
     // NodeAttributes.

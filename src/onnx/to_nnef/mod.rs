@@ -11,10 +11,10 @@ mod formula;
 mod import;
 mod item;
 mod line;
+mod lowering_table;
 mod refusal;
 mod rules;
 mod shape;
-mod table;
 #[cfg(test)]
 mod tests;
 mod variables;

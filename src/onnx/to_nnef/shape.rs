@@ -1,10 +1,11 @@
 //! Changes of shapes, which are left out where they change nothing.
 
-use super::emit::{Emitter, integers, listed};
+use super::emit::{Emitter, integers};
 use super::item::FlatTensor;
 use super::refusal::{Lowered, NodeRefusal};
 use crate::extents;
 use crate::graph::Value;
+use crate::library::assembly::Assembly;
 use crate::tensor::DType;
 
 /// A product of extents.
@@ -35,6 +36,11 @@ pub(super) fn axes_of(axes: &[i64], rank: usize) -> Lowered<Vec<usize>> {
     Ok(found)
 }
 
+/// Axes as numbers of attributes.
+pub(super) fn numbers(axes: &[usize]) -> Vec<i64> {
+    axes.iter().map(|axis| *axis as i64).collect()
+}
+
 /// Whether a type has fewer than 8 bits, or is one of the floats of 8 bits.
 fn is_coarse(dtype: DType) -> bool {
     match dtype {
@@ -45,59 +51,14 @@ fn is_coarse(dtype: DType) -> bool {
 }
 
 impl Emitter<'_> {
-    /// Adds axes of extent 1.
-    pub(super) fn unsqueeze(&mut self, x: FlatTensor, axes: Vec<i64>) -> Lowered<FlatTensor> {
-        if axes.is_empty() { Ok(x) } else { self.on("unsqueeze", x, [integers(axes)]) }
-    }
-
     /// Removes axes of extent 1.
     pub(super) fn squeeze(&mut self, x: FlatTensor, axes: &[usize]) -> Lowered<FlatTensor> {
-        if axes.is_empty() { Ok(x) } else { self.on("squeeze", x, [listed(axes)]) }
-    }
-
-    /// A tensor with the same items in other extents.
-    pub(super) fn reshape(&mut self, x: FlatTensor, extents: &[i64]) -> Lowered<FlatTensor> {
-        let own = self.extents(x)?;
-        if own == extents {
-            return Ok(x);
-        }
-        if product(&own)? != product(extents)? {
-            return Err(NodeRefusal::UNFIT);
-        }
-        self.on("reshape", x, [integers(extents.iter().copied())])
+        self.without_axes(x, &numbers(axes))
     }
 
     /// A tensor with its axes in another order.
     pub(super) fn transpose(&mut self, x: FlatTensor, axes: &[usize]) -> Lowered<FlatTensor> {
-        if axes.iter().enumerate().all(|(i, axis)| i == *axis) {
-            return Ok(x);
-        }
-        self.on("transpose", x, [listed(axes)])
-    }
-
-    /// The items from `begin` to `end` along an axis, which must be there.
-    pub(super) fn section(&mut self, x: FlatTensor, axis: usize, (begin, end): (i64, i64)) -> Lowered<FlatTensor> {
-        let extents = self.extents(x)?;
-        match extents.get(axis) {
-            Some(extent) if begin == 0 && end == *extent => Ok(x),
-            Some(extent) if (0..end).contains(&begin) && end <= *extent => {
-                let axes = integers([axis as i64]);
-                self.on("slice", x, [axes, integers([begin]), integers([end])])
-            }
-            _ => Err(NodeRefusal::UNFIT),
-        }
-    }
-
-    /// Concatenates tensors along an axis.
-    pub(super) fn concat(&mut self, parts: &[FlatTensor], axis: usize) -> Lowered<FlatTensor> {
-        match parts {
-            [] => Err(NodeRefusal::UNFIT),
-            [only] => Ok(*only),
-            [first, ..] => {
-                let values = Value::Array(parts.iter().map(|part| Value::Tensor(part.id)).collect());
-                self.add("concat", [values, Value::Int(axis as i64)], first.dtype)
-            }
-        }
+        self.transposed(x, &numbers(axes))
     }
 
     /// Repeats a tensor along its axes.

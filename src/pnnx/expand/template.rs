@@ -7,10 +7,10 @@ use smallvec::SmallVec;
 
 use super::{Expander, OperandList, OperationPlace};
 use crate::graph::names::NameId;
+use crate::pnnx::expression_table::{Counterpart, Op};
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::number::Meaning;
 use crate::pnnx::parse::{Reading, parse};
-use crate::pnnx::table::{Counterpart, Op};
 use crate::pnnx::tree::{Expression, NodeId, Term};
 use crate::source::FileId;
 
@@ -79,7 +79,7 @@ pub(super) fn of(op: Op) -> Option<&'static Template> {
     let read = |op: Op| {
         let Counterpart::Template(text) = op.row().nnef else { return None };
         let reading = Reading { template: true, ..Reading::default() };
-        let expression = parse(text, (FileId::default(), 0), reading).ok()?.0.expression;
+        let expression = parse(text, FileId::default(), 0, reading).ok()?.0.expression;
         let classes = expression.classes().0;
         Some((op, Template { expression, classes }))
     };

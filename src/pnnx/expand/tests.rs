@@ -17,7 +17,7 @@ fn number(expression: &Expression, operands: &[f64]) -> f64 {
 }
 
 fn expression(text: &str) -> Expression {
-    parse(text, (FileId::default(), 0), Reading::default()).unwrap().0.expression
+    parse(text, FileId::default(), 0, Reading::default()).unwrap().0.expression
 }
 
 /// Every template is read, and agrees with its operation near 0 and for large operands.
@@ -48,7 +48,7 @@ fn templates_mean_their_operations() {
 fn literals_in_templates_are_folded() {
     use crate::pnnx::graph::ConversionOptions;
     let kinds = |text: &str| -> Vec<String> {
-        let (parsed, _) = parse(text, (FileId::default(), 0), Reading::default()).unwrap();
+        let (parsed, _) = parse(text, FileId::default(), 0, Reading::default()).unwrap();
         let form = ConversionOptions { max_ops: 100, ..ConversionOptions::default() };
         let graph = crate::graph::Graph::of_expression(&parsed.expression, FileId::default(), &form);
         let graph = graph.unwrap_or_else(|found| panic!("{text}: {found}"));
@@ -68,7 +68,7 @@ fn literals_in_templates_are_folded() {
 fn literals_in_templates_keep_the_value() {
     use crate::pnnx::graph::ConversionOptions;
     for text in ["atan2(@0,1)", "atan2(@0,0)", "atan2(@0,-2)", "atan2(1,@0)", "logaddexp(1,@0)", "logaddexp(@0,1)"] {
-        let expression = parse(text, (FileId::default(), 0), Reading::default()).unwrap().0.expression;
+        let expression = parse(text, FileId::default(), 0, Reading::default()).unwrap().0.expression;
         let form = ConversionOptions { max_ops: 100, ..ConversionOptions::default() };
         let graph = crate::graph::Graph::of_expression(&expression, FileId::default(), &form).unwrap();
         for x in [-2.5, -1.0, 0.5, 1.0, 3.0] {
@@ -85,7 +85,7 @@ fn literals_in_templates_keep_the_value() {
 fn a_negative_power_of_zero_is_kept() {
     for (text, wanted) in [("pow(0,-1)", "pow(0,-1)"), ("add(@0,pow(0,-2))", "add(@0,pow(0,-2))"), ("pow(2,-1)", "0.5")]
     {
-        let expression = parse(text, (FileId::default(), 0), Reading::default()).unwrap().0.expression;
+        let expression = parse(text, FileId::default(), 0, Reading::default()).unwrap().0.expression;
         assert_eq!(expression.folded(&crate::pnnx::fold::no_extents).canonical(), wanted);
     }
 }

@@ -5,8 +5,8 @@
 
 use super::{KINDS, Line};
 use crate::dictionary::{self, Vocabulary};
+use crate::pnnx::expression_table::Op;
 use crate::pnnx::model::Role;
-use crate::pnnx::table::Op;
 
 /// What the names of torch may begin with.
 const MODULES: [&str; 3] = ["torch.", "F.", "Tensor."];

@@ -40,7 +40,7 @@ fn repeated(line: &mut Line, x: TensorId, heads: i64) -> Lowered<TensorId> {
         return Ok(x);
     }
     let axis = outer.len() as i64;
-    let x = line.with_axes(x, vec![axis.saturating_add(1)])?;
+    let x = line.with_axes(x, [axis.saturating_add(1)])?;
     let repeats = (0..=extents.len() as i64).map(|at| if at == axis.saturating_add(1) { times } else { 1 });
     let x = line.add("tile", vec![Value::Tensor(x), integers(repeats)])?;
     line.reshaped(x, &[outer, &[heads, *items, *width]].concat())
@@ -65,7 +65,7 @@ pub(super) fn scaled(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let keys = extent_of(&line.extents(key)?, rank.saturating_sub(2))?;
     let default = 1.0 / (width as f64).sqrt();
     let scale = line.optional("scale")?.unwrap_or(default);
-    let scores = line.multiplied(query, key, (false, true))?;
+    let scores = line.multiplied(query, key, [false, true])?;
     let mut scores = line.add("mul", vec![Value::Tensor(scores), Value::Scalar(scale)])?;
     let mut logical = None;
     if let Ok(mask) = line.tensor("attn_mask") {
@@ -86,7 +86,7 @@ pub(super) fn scaled(line: &mut Line) -> Lowered<Vec<TensorId>> {
         // A query that may see no key gets zeros.
         weights = line.formula_of("select(@0,@1,0.0)", &[mask, weights])?;
     }
-    Ok(vec![line.multiplied(weights, value, (false, false))?])
+    Ok(vec![line.multiplied(weights, value, [false, false])?])
 }
 
 /// The extents of a module of attention.
@@ -124,7 +124,7 @@ fn operands(line: &Line) -> Lowered<[TensorId; 3]> {
 
 /// The weights of the projections of query, key and value, with their biases.
 fn projections(line: &mut Line, width: i64) -> Lowered<[(TensorId, Option<TensorId>); 3]> {
-    let third = |at: i64| Some((width.checked_mul(at)?, width.checked_mul(at.checked_add(1)?)?));
+    let third = |at: i64| Some(width.checked_mul(at)?..width.checked_mul(at.checked_add(1)?)?);
     let ranges = [third(0), third(1), third(2)].map(|range| range.ok_or(Refusal::UNFIT));
     let bias = line.weights("in_proj_bias")?;
     let packed = line.weights("in_proj_weight")?;
@@ -132,7 +132,7 @@ fn projections(line: &mut Line, width: i64) -> Lowered<[(TensorId, Option<Tensor
     for (range, key) in ranges.into_iter().zip(["q_proj_weight", "k_proj_weight", "v_proj_weight"]) {
         let range = range?;
         let weight = match packed {
-            Some(packed) => line.part_of(packed, 0, range)?,
+            Some(packed) => line.part_of(packed, 0, range.clone())?,
             None => line.data(key)?,
         };
         let bias = match bias {
@@ -145,13 +145,9 @@ fn projections(line: &mut Line, width: i64) -> Lowered<[(TensorId, Option<Tensor
 }
 
 /// The products of all vectors with the transposed weights, plus the bias.
-pub(super) fn projected(
-    line: &mut Line,
-    x: TensorId,
-    (weight, bias): (TensorId, Option<TensorId>),
-) -> Lowered<TensorId> {
+pub(super) fn projected(line: &mut Line, x: TensorId, weight: TensorId, bias: Option<TensorId>) -> Lowered<TensorId> {
     let weight = line.with_rank(weight, 3)?;
-    let y = line.multiplied(x, weight, (false, true))?;
+    let y = line.multiplied(x, weight, [false, true])?;
     match bias {
         Some(bias) => {
             let bias = line.with_rank(bias, 3)?;
@@ -164,7 +160,7 @@ pub(super) fn projected(
 /// An operand with the axes (batch, items, width).
 fn batch_first(line: &mut Line, x: TensorId, first: bool) -> Lowered<TensorId> {
     match (line.rank(x)?, first) {
-        (2, _) => line.with_axes(x, vec![0]),
+        (2, _) => line.with_axes(x, [0]),
         (3, true) => Ok(x),
         (3, false) => line.transposed(x, &[1, 0, 2]),
         _ => Err(Refusal::UNFIT),
@@ -213,7 +209,7 @@ fn masks(line: &mut Line, of: HeadExtents, more: i64) -> Lowered<Option<TensorId
     }
     match all {
         Some(mask) if more > 0 => {
-            let padding = super::windows::pairs([(0, 0), (0, 0), (0, 0), (0, more)]);
+            let padding = crate::library::assembly::pairs([(0, 0), (0, 0), (0, 0), (0, more)]);
             let border = [Value::String("constant".into()), Value::Scalar(0.0)];
             Ok(Some(line.on("pad", mask, std::iter::once(padding).chain(border))?))
         }
@@ -260,7 +256,7 @@ pub(super) fn multihead(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let of = checked(line, [query, key, value])?;
     let [q, k, v] = projections(line, of.width)?;
     let (query, mut key, mut value) =
-        (projected(line, query, q)?, projected(line, key, k)?, projected(line, value, v)?);
+        (projected(line, query, q.0, q.1)?, projected(line, key, k.0, k.1)?, projected(line, value, v.0, v.1)?);
     let more = i64::from(line.flag("add_bias_kv")?);
     if more > 0 {
         (key, value) = (extended(line, key, "bias_k", of)?, extended(line, value, "bias_v", of)?);
@@ -273,11 +269,11 @@ pub(super) fn multihead(line: &mut Line) -> Lowered<Vec<TensorId>> {
         (key, value) = (line.concatenated(&[key, zero], 2)?, line.concatenated(&[value, zero], 2)?);
     }
     let weights = weights(line, [query, key], of, more.saturating_add(zeros))?;
-    let y = line.multiplied(weights, value, (false, false))?;
+    let y = line.multiplied(weights, value, [false, false])?;
     let y = line.transposed(y, &[0, 2, 1, 3])?;
     let y = line.reshaped(y, &[of.batch, of.queries, of.width])?;
-    let out = (line.data("out_proj.weight")?, line.weights("out_proj.bias")?);
-    let y = projected(line, y, out)?;
+    let (weight, bias) = (line.data("out_proj.weight")?, line.weights("out_proj.bias")?);
+    let y = projected(line, y, weight, bias)?;
     let y = match (single, first) {
         (true, _) => line.without_axes(y, &[0])?,
         (false, true) => y,
@@ -296,7 +292,7 @@ pub(super) fn multihead(line: &mut Line) -> Lowered<Vec<TensorId>> {
 fn weights(line: &mut Line, [query, key]: [TensorId; 2], of: HeadExtents, more: i64) -> Lowered<TensorId> {
     let each = exact_quotient(of.width, of.heads).ok_or(Refusal::UNFIT)?;
     let scale = Value::Scalar(1.0 / (each as f64).sqrt());
-    let scores = line.multiplied(query, key, (false, true))?;
+    let scores = line.multiplied(query, key, [false, true])?;
     let mut scores = line.add("mul", vec![Value::Tensor(scores), scale])?;
     if let Some(mask) = masks(line, of, more)? {
         scores = masked(line, scores, mask)?;

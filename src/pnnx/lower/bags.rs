@@ -42,16 +42,16 @@ fn members(line: &mut Line, indices: TensorId) -> Lowered<TensorId> {
     let &[given] = &line.extents(offsets)?[..] else { return Err(Refusal::UNFIT) };
     let has_end = line.flag("include_last_offset")?;
     let bags = if has_end { given.saturating_sub(1) } else { given };
-    let begin = line.part_of(offsets, 0, (0, bags))?;
+    let begin = line.part_of(offsets, 0, 0..bags)?;
     let end = match has_end {
-        true => line.part_of(offsets, 0, (1, given))?,
+        true => line.part_of(offsets, 0, 1..given)?,
         false => {
-            let last = line.spaced((1, 0), (count, 1, 1))?;
-            let rest = if given > 1 { vec![line.part_of(offsets, 0, (1, given))?, last] } else { vec![last] };
+            let last = line.spaced(1, 0, count, 1, 1)?;
+            let rest = if given > 1 { vec![line.part_of(offsets, 0, 1..given)?, last] } else { vec![last] };
             line.concatenated(&rest, 0)?
         }
     };
-    let (begin, end) = (line.with_axes(begin, vec![1])?, line.with_axes(end, vec![1])?);
+    let (begin, end) = (line.with_axes(begin, [1])?, line.with_axes(end, [1])?);
     let (from, to) = (
         line.add("ge", vec![Value::Tensor(places), Value::Tensor(begin)])?,
         line.add("lt", vec![Value::Tensor(places), Value::Tensor(end)])?,
@@ -70,7 +70,7 @@ fn embedding_bag(line: &mut Line) -> Lowered<Vec<TensorId>> {
     // Rows of a matrix are bags. Other bags are sections of one row, which all of them share.
     let (indices, mut within) = match line.extents(indices)?.len() {
         2 => (indices, None),
-        1 => (line.with_axes(indices, vec![0])?, Some(members(line, indices)?)),
+        1 => (line.with_axes(indices, [0])?, Some(members(line, indices)?)),
         _ => return Err(Refusal::UNFIT),
     };
     if let Some(padding) = line.optional::<i64>("padding_idx")?.filter(|padding| *padding >= 0) {
@@ -94,7 +94,7 @@ fn embedding_bag(line: &mut Line) -> Lowered<Vec<TensorId>> {
         return Ok(vec![line.without_axes(y, &[1])?]);
     };
     // Items of other bags are replaced, since infinities and NaN do not vanish by factors of 0.
-    let within = line.with_axes(within, vec![2])?;
+    let within = line.with_axes(within, [2])?;
     let none = if mode == BagMode::Max { f64::NEG_INFINITY } else { 0.0 };
     let none = line.number(Literal::Float(none))?;
     let chosen = [ExpandedItem::Tensor(within), ExpandedItem::Tensor(items), none];

@@ -64,7 +64,7 @@ impl Line<'_> {
         let below = self.add("sub", vec![Value::Int(-1), Value::Tensor(x)])?;
         let size = self.add("select", vec![Value::Tensor(sign), Value::Tensor(below), Value::Tensor(x)])?;
         let last = self.rank(x)?;
-        let (size, signs) = (self.with_axes(size, vec![last])?, self.with_axes(sign, vec![last])?);
+        let (size, signs) = (self.with_axes(size, [last])?, self.with_axes(sign, [last])?);
         let powers = self.with_rank(powers, last.saturating_add(1))?;
         let quotient = self.add("div", vec![Value::Tensor(size), Value::Tensor(powers)])?;
         let half = self.add("div", vec![Value::Tensor(quotient), Value::Int(2)])?;
@@ -77,7 +77,7 @@ impl Line<'_> {
     /// The integers with some digits.
     fn number_of(&mut self, sign: TensorId, rest: TensorId, powers: TensorId) -> Lowered<TensorId> {
         let last = self.rank(sign)?;
-        let signs = self.with_axes(sign, vec![last])?;
+        let signs = self.with_axes(sign, [last])?;
         let digits = self.formula_of("xor(@0,@1)", &[rest, signs])?;
         let powers = self.with_rank(powers, last.saturating_add(1))?;
         let parts = self.add("select", vec![Value::Tensor(digits), Value::Tensor(powers), Value::Int(0)])?;

@@ -6,9 +6,9 @@ use super::{Line, Lowered, LoweringRow, Refusal, by_rule, fourier, spectra};
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
 use crate::parts::TRANSLATION;
+use crate::pnnx::expression_table::Op;
 use crate::pnnx::item::{ExpandedItem, List};
 use crate::pnnx::model::Setting;
-use crate::pnnx::table::Op;
 use crate::pnnx::tokens::Literal;
 use crate::pnnx::tree::{Expression, Term};
 
@@ -187,8 +187,8 @@ impl Line<'_> {
             return Ok(ComplexParts { re: x, im: None });
         }
         let last = self.rank(x)?.saturating_sub(1);
-        let [re, im] = [(0, 1), (1, 2)].map(|range| {
-            let part = self.section(x, last, range)?;
+        let [re, im] = [0, 1].map(|at| {
+            let part = self.part_of(x, last, at..at.saturating_add(1))?;
             self.without_axes(part, &[last])
         });
         Ok(ComplexParts { re: re?, im: Some(im?) })

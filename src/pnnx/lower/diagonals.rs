@@ -26,8 +26,8 @@ fn diag(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let size = offset.checked_abs().and_then(|more| more.checked_add(count)).ok_or(Refusal::UNFIT)?;
     // The vector begins behind the rows or columns that the offset leaves out.
     let before = offset.saturating_neg().max(0);
-    let items = line.with_axes(x, vec![1])?;
-    let rows = line.spaced((2, 0), (before, 1, count))?;
+    let items = line.with_axes(x, [1])?;
+    let rows = line.spaced(2, 0, before, 1, count)?;
     let all = line.counting((2, 1), size)?;
     let own = line.add("eq", vec![Value::Tensor(rows), Value::Tensor(all)])?;
     let of = line.primitive(x)?;
@@ -36,7 +36,7 @@ fn diag(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let column = line.select_as(of, own, [ExpandedItem::Tensor(items), zero()])?;
     let column = line.add("sum_reduce", vec![Value::Tensor(column), integers([0])])?;
     let column = line.transposed(column, &[1, 0])?;
-    let row = line.spaced((2, 0), (offset, 1, size))?;
+    let row = line.spaced(2, 0, offset, 1, size)?;
     let is_own = line.add("eq", vec![Value::Tensor(row), Value::Tensor(all)])?;
     Ok(vec![line.select_as(of, is_own, [ExpandedItem::Tensor(column), zero()])?])
 }
@@ -55,7 +55,7 @@ fn embedded(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let rows = line.counting((rank.saturating_add(1), first), count)?;
     let columns = line.counting((rank.saturating_add(1), second), count)?;
     let is_own = line.add("eq", vec![Value::Tensor(rows), Value::Tensor(columns)])?;
-    let items = line.with_axes(x, vec![first])?;
+    let items = line.with_axes(x, [first])?;
     let of = line.primitive(x)?;
     Ok(vec![line.select_as(of, is_own, [ExpandedItem::Tensor(items), ExpandedItem::Literal(Literal::Int(0))])?])
 }
@@ -82,7 +82,7 @@ fn diagonal(line: &mut Line, keys: [&str; 3], defaults: Option<[i64; 2]>) -> Low
     let x = line.transposed(x, &order)?;
     let x = line.reshaped(x, &[&outer[..], &[product(&[rows, columns])?]].concat())?;
     let begin = product(&[row, columns])?.checked_add(column).ok_or(Refusal::UNFIT)?;
-    let places = line.spaced((1, 0), (begin, columns.saturating_add(1), count))?;
+    let places = line.spaced(1, 0, begin, columns.saturating_add(1), count)?;
     Ok(vec![line.taken(x, places, outer.len() as i64)?])
 }
 

@@ -9,8 +9,8 @@ pub(super) const ROWS: &[LoweringRow] = &[(&["aten::_transformer_encoder_layer_f
 
 /// Linear functions of the last axis, with the weights and the bias of two operands.
 fn linear(line: &mut Line, x: TensorId, [weight, bias]: [&str; 2]) -> Lowered<TensorId> {
-    let weights = (line.data(weight)?, Some(line.data(bias)?));
-    attention::projected(line, x, weights)
+    let (weight, bias) = (line.data(weight)?, line.data(bias)?);
+    attention::projected(line, x, weight, Some(bias))
 }
 
 /// The last axis with mean 0 and variance 1, times a weight, plus a bias.
@@ -55,12 +55,12 @@ fn attended(line: &mut Line, x: TensorId, heads: i64) -> Lowered<TensorId> {
     let mut parts = Vec::with_capacity(3);
     for at in 0..3i64 {
         let begin = at.checked_mul(width).ok_or(Refusal::UNFIT)?;
-        let part = line.part_of(all, 2, (begin, begin.saturating_add(width)))?;
+        let part = line.part_of(all, 2, begin..begin.saturating_add(width))?;
         let part = line.reshaped(part, &[batch, items, heads, each])?;
         parts.push(line.transposed(part, &[0, 2, 1, 3])?);
     }
     let &[query, key, value] = &parts[..] else { return Err(Refusal::UNFIT) };
-    let scores = line.multiplied(query, key, (false, true))?;
+    let scores = line.multiplied(query, key, [false, true])?;
     let scale = Value::Scalar(1.0 / (each as f64).sqrt());
     let mut scores = line.add("mul", vec![Value::Tensor(scores), scale])?;
     if let Some(mask) = mask(line, [batch, items])? {
@@ -68,7 +68,7 @@ fn attended(line: &mut Line, x: TensorId, heads: i64) -> Lowered<TensorId> {
         scores = attention::masked(line, scores, mask)?;
     }
     let weights = line.add("softmax", vec![Value::Tensor(scores), integers([3])])?;
-    let y = line.multiplied(weights, value, (false, false))?;
+    let y = line.multiplied(weights, value, [false, false])?;
     let y = line.transposed(y, &[0, 2, 1, 3])?;
     let y = line.reshaped(y, &shape)?;
     linear(line, y, ["proj_weight", "proj_bias"])

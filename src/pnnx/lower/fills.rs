@@ -5,6 +5,7 @@ use super::logic::value_of;
 use super::terms::whole;
 use super::{Line, Lowered, LoweringRow, Refusal, extent_of, product};
 use crate::graph::{Primitive, TensorId, Value};
+use crate::library::assembly::Assembly;
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::number::Number;
 use crate::pnnx::tokens::Literal;
@@ -189,7 +190,7 @@ fn arange(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let count = steps(start.float(), end.float(), step.float());
     let count = count.ok_or_else(|| line.refuse("end", "a number that is reached from `start`"))?;
     let tensor = match (of, whole(start), whole(step)) {
-        (Primitive::Integer, Some(first), Some(by)) if is_whole => line.spaced((1, 0), (first, by, count))?,
+        (Primitive::Integer, Some(first), Some(by)) if is_whole => line.spaced(1, 0, first, by, count)?,
         (Primitive::Scalar, ..) => {
             let items = line.items(count, |place| Some(start.float() + place as f64 * step.float()))?;
             line.constant(&[count], Value::Scalars(items.into()))?

@@ -175,7 +175,7 @@ pub(super) fn to_real(
     let weights = line.constant(&[half, 1], Value::Scalars(weights.into()))?;
     let part = |line: &mut Line, x: TensorId, waves: TensorId| {
         let matrix = line.add("mul", vec![Value::Tensor(waves), Value::Tensor(weights)])?;
-        let x = line.section(x, axis, (0, half))?;
+        let x = line.part_of(x, axis, 0..half)?;
         line.product_along(x, axis, matrix)
     };
     let y = part(line, re, cosines)?;
@@ -191,13 +191,13 @@ pub(super) fn step(line: &mut Line, ComplexParts { re, im }: ComplexParts, of: A
         return Err(Refusal::Because("the number of items of the result is not positive".into()));
     }
     let [cosines, sines] = waves(line, used, of.count, of.columns)?;
-    let re = line.section(re, of.axis, (0, used))?;
+    let re = line.part_of(re, of.axis, 0..used)?;
     let (own, turned) = (line.product_along(re, of.axis, cosines)?, line.product_along(re, of.axis, sines)?);
     let Some(im) = im else {
         let im = if of.inverse { turned } else { line.add("neg", vec![Value::Tensor(turned)])? };
         return Ok(ComplexParts { re: own, im: Some(im) });
     };
-    let im = line.section(im, of.axis, (0, used))?;
+    let im = line.part_of(im, of.axis, 0..used)?;
     let (other, along) = (line.product_along(im, of.axis, sines)?, line.product_along(im, of.axis, cosines)?);
     let (re, im) = match of.inverse {
         true => ("sub(@0,@1)", "add(@3,@2)"),

@@ -31,14 +31,14 @@ pub(super) fn affine(line: &mut Line) -> Lowered<Vec<TensorId>> {
     // The columns of the matrix have the axes of the result: batch, image, coordinate.
     let shape: Vec<i64> = std::iter::once(batch).chain((0..count).map(|_| 1)).chain([count]).collect();
     let mut sum = {
-        let shift = line.part_of(theta, 2, (count, columns))?;
+        let shift = line.part_of(theta, 2, count..columns)?;
         line.reshaped(shift, &shape)?
     };
     for column in 0..count {
         // The first coordinate is that of the last axis.
         let axis = count.saturating_sub(column);
         let extent = extent_of(&size, axis.saturating_add(1))?;
-        let factor = line.part_of(theta, 2, (column, column.saturating_add(1)))?;
+        let factor = line.item_of(theta, 2, column)?;
         let factor = line.reshaped(factor, &shape)?;
         let along: Vec<i64> = (0..count.saturating_add(2)).map(|at| if at == axis { extent } else { 1 }).collect();
         let places = line.numbers(&along, |item| place(item, extent, aligned))?;

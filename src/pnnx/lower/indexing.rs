@@ -39,13 +39,6 @@ impl Line<'_> {
         self.taken(x, indices, axis)
     }
 
-    /// Indices in which negative ones count from the end.
-    pub(super) fn counted_from_start(&mut self, indices: TensorId, extent: i64) -> Lowered<TensorId> {
-        let is_negative = self.add("lt", vec![Value::Tensor(indices), Value::Int(0)])?;
-        let counted = self.add("add", vec![Value::Tensor(indices), Value::Int(extent)])?;
-        self.add("select", vec![Value::Tensor(is_negative), Value::Tensor(counted), Value::Tensor(indices)])
-    }
-
     /// A product of indices and a number.
     fn scaled(&mut self, indices: TensorId, factor: i64) -> Lowered<TensorId> {
         match factor {
@@ -125,7 +118,7 @@ fn gathered(
             return Err(Refusal::UNFIT);
         }
         if count > 1 {
-            let along = line.spaced((rank, other), (0, stride(extents, other)?, count))?;
+            let along = line.spaced(rank, other, 0, stride(extents, other)?, count)?;
             places = line.add("add", vec![Value::Tensor(places), Value::Tensor(along)])?;
         }
     }
@@ -137,7 +130,7 @@ fn index_select(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (x, indices) = (line.tensor("input")?, line.indices("index")?);
     let axis = line.axis("dim", line.rank(x)?, None)?;
     let indices = match line.rank(indices)? {
-        0 => line.with_axes(indices, vec![0])?,
+        0 => line.with_axes(indices, [0])?,
         1 => indices,
         _ => return Err(Refusal::UNFIT),
     };
@@ -163,7 +156,7 @@ fn wanted(line: &mut Line) -> Lowered<Vec<Option<ExpandedItem>>> {
         Some((param, used)) => {
             used.set(true);
             let reading = Reading { compat: true, ..Reading::default() };
-            let parsed = parse(&param.text, (line.file, param.span.start), reading).map_err(|_| form(line))?.0;
+            let parsed = parse(&param.text, line.file, param.span.start, reading).map_err(|_| form(line))?.0;
             let items: Vec<ExpandedItem> = line.operands.iter().map(|operand| operand.item.clone()).collect();
             line.operands.iter().skip(1).for_each(|operand| operand.used.set(true));
             line.expression(&parsed.expression, &items)
@@ -287,7 +280,7 @@ fn repeat_interleave(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let extent = extent_of(&extents, axis)?;
     line.agrees("output_size", &[Some(product(&[extent, times])?)])?;
     let inner = axis.saturating_add(1);
-    let x = line.with_axes(x, vec![inner])?;
+    let x = line.with_axes(x, [inner])?;
     let repeats = (0..=extents.len() as i64).map(|other| if other == inner { times } else { 1 });
     let x = line.add("tile", vec![Value::Tensor(x), integers(repeats)])?;
     let shape = extents
@@ -308,7 +301,7 @@ fn unfold(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (size, step) = (line.at_least("size", 1, None)?, line.at_least("step", 1, None)?);
     line.require("size", size <= extent, &format!("an integer up to {extent}"))?;
     let count = extent.saturating_sub(size).checked_div(step).ok_or(Refusal::UNFIT)?.saturating_add(1);
-    let firsts = line.spaced((2, 0), (0, step, count))?;
+    let firsts = line.spaced(2, 0, 0, step, count)?;
     let within = line.counting((2, 1), size)?;
     let indices = line.add("add", vec![Value::Tensor(firsts), Value::Tensor(within)])?;
     let x = line.taken(x, indices, axis)?;
@@ -355,7 +348,7 @@ fn inserted(line: &mut Line, x: TensorId, source: TensorId, ranges: &[AxisRange]
     // Places are those of the operand, and behind them those of the new part.
     let place = |at: i64| range.place_of(at).map_or(at, |new| new.saturating_add(extent));
     let places: Vec<i64> = line.items(extent, Some)?.into_iter().map(place).collect();
-    let both = line.concat(vec![x, part], range.axis)?;
+    let both = line.concatenated(&[x, part], range.axis)?;
     line.taken_at(both, places, range.axis)
 }
 
@@ -379,11 +372,11 @@ fn replaced(line: &mut Line, x: TensorId, axis: i64, places: Vec<i64>, part: &[i
     let extents = line.extents(source)?;
     // A selected slice has one axis less.
     let source = match (extents.len() as i64) < part.len() as i64 {
-        true if extents.len().checked_add(1) == Some(part.len()) => line.with_axes(source, vec![axis])?,
+        true if extents.len().checked_add(1) == Some(part.len()) => line.with_axes(source, [axis])?,
         _ => source,
     };
     let source = line.expanded(source, part)?;
-    let both = line.concat(vec![x, source], axis)?;
+    let both = line.concatenated(&[x, source], axis)?;
     Ok(vec![line.taken_at(both, places, axis)?])
 }
 

@@ -81,17 +81,12 @@ fn distance(line: &mut Line) -> Lowered<Vec<TensorId>> {
         _ => order(line, "p")?,
     };
     let epsilon = line.setting_or("eps", 1e-6)?;
-    let (y, axis) = apart(line, (x, y), order, epsilon)?;
+    let (y, axis) = apart(line, x, y, order, epsilon)?;
     drop_axes(line, y, vec![axis]).map(|y| vec![y])
 }
 
 /// The norm of the difference of two operands along the last axis, which is kept; a number is added to each item.
-pub(super) fn apart(
-    line: &mut Line,
-    (x, y): (TensorId, TensorId),
-    order: f64,
-    epsilon: f64,
-) -> Lowered<(TensorId, i64)> {
+pub(super) fn apart(line: &mut Line, x: TensorId, y: TensorId, order: f64, epsilon: f64) -> Lowered<(TensorId, i64)> {
     let difference = line.formula_of(&format!("add(sub(@0,@1),{epsilon:?})"), &[x, y])?;
     let axis = line.rank(difference)?.saturating_sub(1);
     Ok((along(line, difference, order, &[axis])?, axis))

@@ -106,20 +106,18 @@ pub(super) fn in_groups(extents: &[i64], groups: i64) -> Option<Vec<i64>> {
     Some([&[*batch, groups, each], inner].concat())
 }
 
-/// Integers as an attribute.
-pub(super) fn integers(items: impl IntoIterator<Item = i64>) -> Value {
-    Value::Integers(items.into_iter().collect())
-}
-
 #[cfg(feature = "input")]
 impl<'a> Line<'a> {
     /// A line with which other notations add operations: an operator without operands and parameters. They have no
     /// complex numbers.
     pub(crate) fn bare(
-        (builder, operator): (&'a mut Builder, &'a Operator),
-        (name, file): (NameId, FileId),
+        builder: &'a mut Builder,
+        operator: &'a Operator,
+        name: NameId,
+        file: FileId,
         options: &'a Options,
-        (found, complex): (&'a mut Diagnostics, &'a mut FxHashSet<TensorId>),
+        found: &'a mut Diagnostics,
+        complex: &'a mut FxHashSet<TensorId>,
     ) -> Self {
         let (operands, params, counts) = (Vec::new(), Vec::new(), FxHashMap::default());
         let kind = operator.kind.clone();
@@ -253,7 +251,7 @@ impl Line<'_> {
     pub(super) fn read(&mut self, text: &str, operands: &[ExpandedItem], reading: Reading) -> Lowered<TensorId> {
         const NONE: Refusal =
             Refusal::Because(Cow::Borrowed("an expression of its operands has no counterpart in NNEF"));
-        let parsed = parse(text, (self.file, 0), reading).map_err(|_| NONE)?.0;
+        let parsed = parse(text, self.file, 0, reading).map_err(|_| NONE)?.0;
         match self.expression(&parsed.expression, operands) {
             ExpandedItem::Tensor(tensor) => Ok(tensor),
             _ => Err(NONE),
@@ -291,17 +289,9 @@ impl Line<'_> {
         Ok(vec![self.add(nnef, vec![Value::Tensor(x), Value::Scalar(number)])?])
     }
 
-    /// Adds axes of extent 1 to a tensor.
-    pub(crate) fn with_axes(&mut self, tensor: TensorId, axes: Vec<i64>) -> Lowered<TensorId> {
-        if axes.is_empty() {
-            return Ok(tensor);
-        }
-        self.add("unsqueeze", vec![Value::Tensor(tensor), integers(axes)])
-    }
-
     /// Adds leading axes of extent 1 to a tensor up to a rank.
     pub(super) fn with_rank(&mut self, tensor: TensorId, rank: i64) -> Lowered<TensorId> {
         let more = rank.saturating_sub(self.rank(tensor)?);
-        self.with_axes(tensor, (0..more).collect())
+        self.with_axes(tensor, 0..more)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Line, Lowered, Refusal, integers, shaping};
 use crate::graph::{TensorId, Value};
+use crate::library::assembly::Assembly;
 use crate::library::assembly::einsum;
 
 /// The product of each vector along the last axis with the transposed weight matrix, plus the bias.
@@ -11,7 +12,7 @@ pub(super) fn linear(line: &mut Line) -> Lowered<Vec<TensorId>> {
     line.agrees("in_features", &[inputs])?;
     line.agrees("out_features", &[outputs])?;
     let rank = Some(line.rank(x)?).filter(|rank| *rank > 0).ok_or(Refusal::UNFIT)?;
-    let matrix = if rank == 1 { line.with_axes(x, vec![0])? } else { x };
+    let matrix = if rank == 1 { line.with_axes(x, [0])? } else { x };
     let weight = line.with_rank(weight, rank)?;
     let [no, yes] = [false, true].map(Value::Logical);
     let mut y = line.add("matmul", vec![Value::Tensor(matrix), Value::Tensor(weight), no, yes])?;

@@ -8,9 +8,9 @@ use super::{Line, Lowered, LoweringRow, Refusal};
 use crate::dictionary::{self, InNnef, Vocabulary};
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
+use crate::pnnx::expression_table::Op;
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::parse::{Reading, parse};
-use crate::pnnx::table::Op;
 use crate::pnnx::tokens::Literal;
 
 pub(super) const ROWS: &[LoweringRow] = &[
@@ -88,7 +88,7 @@ impl Line<'_> {
 
     /// The value of an expression in files, which may be a literal.
     fn valued(&mut self, text: &str, items: &[ExpandedItem]) -> Lowered<ExpandedItem> {
-        let parsed = parse(text, (self.file, 0), Reading::default()).map_err(|_| MISSING)?.0;
+        let parsed = parse(text, self.file, 0, Reading::default()).map_err(|_| MISSING)?.0;
         match self.expression(&parsed.expression, items) {
             ExpandedItem::Refused => Err(MISSING),
             item => Ok(item),

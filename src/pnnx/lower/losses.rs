@@ -2,7 +2,6 @@
 
 use super::LoweringRule::By;
 use super::lengths;
-use super::reductions::log_softmax_along;
 use super::{Line, Lowered, LoweringRow, extent_of, integers};
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
@@ -147,7 +146,7 @@ fn triplet(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let order = lengths::order(line, "p")?;
     let epsilon = line.setting_or("eps", 1e-6)?;
     let distance = |line: &mut Line, x, y| {
-        let (distance, axis) = lengths::apart(line, (x, y), order, epsilon)?;
+        let (distance, axis) = lengths::apart(line, x, y, order, epsilon)?;
         line.add("squeeze", vec![Value::Tensor(distance), integers([axis])])
     };
     let (to_near, mut to_far) = (distance(line, anchor, near)?, distance(line, anchor, far)?);
@@ -166,7 +165,7 @@ fn chosen(line: &mut Line, x: TensorId, target: TensorId) -> Lowered<(i64, Tenso
     let axis = i64::from(rank > 1);
     let count = extent_of(&line.extents(x)?, axis)?;
     let places = line.counting((rank, axis), count)?;
-    let target = line.with_axes(target, vec![axis])?;
+    let target = line.with_axes(target, [axis])?;
     Ok((axis, line.add("eq", vec![Value::Tensor(target), Value::Tensor(places)])?))
 }
 
@@ -208,7 +207,7 @@ fn of_classes(line: &mut Line, as_logits: bool) -> Lowered<Vec<TensorId>> {
     let smoothing: f64 = line.setting_or("label_smoothing", 0.0)?;
     line.require("label_smoothing", smoothing == 0.0, "0.0")?;
     let axis = i64::from(line.rank(x)? > 1);
-    let logs = if as_logits { log_softmax_along(line, x, axis)? } else { x };
+    let logs = if as_logits { line.log_softmax(x, &[axis])? } else { x };
     let logs = line.add("neg", vec![Value::Tensor(logs)])?;
     if as_logits && line.extents(x)? == line.extents(target)? {
         line.ignore("ignore_index");

@@ -56,8 +56,8 @@ fn roll(line: &mut Line) -> Lowered<Vec<TensorId>> {
         let shift = shift.checked_rem_euclid(extent).ok_or(Refusal::UNFIT)?;
         if shift > 0 {
             let at = extent.saturating_sub(shift);
-            let (head, tail) = (line.section(y, axis, (0, at))?, line.section(y, axis, (at, extent))?);
-            y = line.concat(vec![tail, head], axis)?;
+            let (head, tail) = (line.part_of(y, axis, 0..at)?, line.part_of(y, axis, at..extent)?);
+            y = line.concatenated(&[tail, head], axis)?;
         }
     }
     Ok(vec![line.reshaped(y, &extents)?])
@@ -136,7 +136,7 @@ fn narrow(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let length = line.at_least("length", 1, None)?;
     let end = begin.saturating_add(length);
     line.require("length", end <= extent, &format!("an integer up to {}", extent.saturating_sub(begin)))?;
-    Ok(vec![line.section(x, axis, (begin, end))?])
+    Ok(vec![line.part_of(x, axis, begin..end)?])
 }
 
 /// An axis as several ones, of which one may be -1.
@@ -227,12 +227,12 @@ fn cross(line: &mut Line, default: Option<i64>) -> Lowered<Vec<TensorId>> {
     for place in 0..3i64 {
         let item = |line: &mut Line, x, more: i64| {
             let at = place.saturating_add(more) % 3;
-            line.section(x, axis, (at, at.saturating_add(1)))
+            line.item_of(x, axis, at)
         };
         let operands = [item(line, a, 1)?, item(line, b, 2)?, item(line, a, 2)?, item(line, b, 1)?];
         parts.push(line.formula_of("sub(mul(@0,@1),mul(@2,@3))", &operands)?);
     }
-    Ok(vec![line.concat(parts, axis)?])
+    Ok(vec![line.concatenated(&parts, axis)?])
 }
 
 /// Keeps the items of the last two axes on one side of a diagonal; the others are 0.
@@ -243,7 +243,7 @@ fn triangle(line: &mut Line, kept: &'static str) -> Lowered<Vec<TensorId>> {
     let diagonal = line.setting_or("diagonal", 0i64)?;
     let rank = extents.len() as i64;
     let (row, column) = (rank.saturating_sub(2), rank.saturating_sub(1));
-    let row = line.spaced((rank, row), (diagonal, 1, rows))?;
+    let row = line.spaced(rank, row, diagonal, 1, rows)?;
     let column = line.counting((rank, column), columns)?;
     let is_kept = line.add(kept, vec![Value::Tensor(column), Value::Tensor(row)])?;
     let of = line.primitive(x)?;
@@ -264,7 +264,7 @@ fn differences(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let axis = line.axis("dim", line.rank(x)?, Some(-1))?;
     for (key, is_first) in [("prepend", true), ("append", false)] {
         if let Some(more) = line.weights(key)? {
-            x = line.concat(if is_first { vec![more, x] } else { vec![x, more] }, axis)?;
+            x = line.concatenated(&if is_first { vec![more, x] } else { vec![x, more] }, axis)?;
         }
     }
     let extent = super::extent_of(&line.extents(x)?, axis)?;
@@ -273,8 +273,8 @@ fn differences(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let formula = if line.is_logical(x) { "xor(@0,@1)" } else { "sub(@0,@1)" };
     for turn in 0..times {
         let count = extent.saturating_sub(turn);
-        let after = line.section(x, axis, (1, count))?;
-        let before = line.section(x, axis, (0, count.saturating_sub(1)))?;
+        let after = line.part_of(x, axis, 1..count)?;
+        let before = line.part_of(x, axis, 0..count.saturating_sub(1))?;
         x = line.formula_of(formula, &[after, before])?;
     }
     Ok(vec![x])

@@ -7,6 +7,7 @@ use super::{Line, Lowered, Refusal, extent_of, in_groups, integers};
 use crate::extents::Window;
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
+use crate::library::assembly::Assembly;
 
 /// The machine epsilon of 32-bit floats: the default epsilon of `rms_norm` in torch.
 const STEP: f64 = f32::EPSILON as f64;
@@ -38,7 +39,7 @@ pub(super) fn batch_norm(line: &mut Line) -> Lowered<Vec<TensorId>> {
     for (key, default) in [("running_mean", None), ("running_var", None), ("bias", Some(0.0)), ("weight", Some(1.0))] {
         let tensor = if default.is_some() { line.weights(key)? } else { Some(line.data(key)?) };
         arguments.push(match tensor {
-            Some(tensor) => Value::Tensor(line.with_axes(tensor, vec![0])?),
+            Some(tensor) => Value::Tensor(line.with_axes(tensor, [0])?),
             None => Value::Scalar(default.unwrap_or_default()),
         });
     }
@@ -59,7 +60,7 @@ pub(super) fn standardized(line: &mut Line, x: TensorId, axes: &[i64]) -> Lowere
 fn affine(line: &mut Line, mut y: TensorId, axes: i64) -> Lowered<TensorId> {
     for (key, nnef) in [("weight", "mul"), ("bias", "add")] {
         if let Some(tensor) = line.weights(key)? {
-            let tensor = line.with_axes(tensor, (0..axes).collect())?;
+            let tensor = line.with_axes(tensor, 0..axes)?;
             y = line.add(nnef, vec![Value::Tensor(y), Value::Tensor(tensor)])?;
         }
     }

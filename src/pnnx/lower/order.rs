@@ -61,8 +61,8 @@ fn ranked(line: &mut Line, x: TensorId, ranks: &Ranks) -> Lowered<[TensorId; 2]>
     if product(&[product(&extents)?, count])? > MOST_PAIRS || count < 1 {
         return Err(Refusal::Because(format!("more than {MOST_PAIRS} pairs of items would be compared").into()));
     }
-    let own = line.with_axes(x, vec![inner])?;
-    let other = line.with_axes(x, vec![axis])?;
+    let own = line.with_axes(x, [inner])?;
+    let other = line.with_axes(x, [axis])?;
     let of = line.primitive(x)?;
     let (greater, equal) = match of {
         Primitive::Scalar => ("or(gt(@0,@1),and(ne(@0,@0),eq(@1,@1)))", "or(eq(@0,@1),and(ne(@0,@0),ne(@1,@1)))"),
@@ -77,7 +77,7 @@ fn ranked(line: &mut Line, x: TensorId, ranks: &Ranks) -> Lowered<[TensorId; 2]>
     let before = line.formula_of("or(@0,and(@1,@2))", &[before, equal, earlier])?;
     let before = line.cast(before, Primitive::Integer)?;
     let rank = line.add("sum_reduce", vec![Value::Tensor(before), integers([inner])])?;
-    let wanted = line.spaced((more, inner), (ranks.first, 1, ranks.count))?;
+    let wanted = line.spaced(more, inner, ranks.first, 1, ranks.count)?;
     let picked = line.add("eq", vec![Value::Tensor(rank), Value::Tensor(wanted)])?;
     let mut results = [own, places];
     for (result, of) in results.iter_mut().zip([of, Primitive::Integer]) {

@@ -1,10 +1,10 @@
 //! Windows as columns of matrices, and back.
 
-use super::windows::{self, LARGE, padded, pairs};
+use super::windows::{self, LARGE, padded};
 use super::{Line, Lowered, Refusal, integers, product};
 use crate::extents::Window;
 use crate::graph::{TensorId, Value};
-use crate::library::assembly::Assembly;
+use crate::library::assembly::{Assembly, pairs};
 
 /// The places of all items of all windows along an axis: those of the first items, then those of the second ones.
 fn places(line: &Line, window: &Window, count: i64) -> Lowered<Vec<i64>> {

@@ -23,14 +23,14 @@ pub(super) fn with_places(
     let count = Some(product(inner)?).filter(|count| *count <= MOST_PLACES);
     count.ok_or_else(|| Refusal::Because("the places of its maxima are too many".into()))?;
     let given = arguments(line, x, "ignore", windows)?;
-    let found = line.add_each("max_pool_with_index", [vec![Value::Tensor(x)], given].concat(), 2)?;
+    let found = line.add_each("max_pool_with_index", std::iter::once(Value::Tensor(x)).chain(given).collect(), 2)?;
     let &[values, index] = &found[..] else { return Err(Refusal::UNFIT) };
     let shape: Vec<i64> = std::iter::repeat_n(1, outer.len()).chain(inner.iter().copied()).collect();
     let plane = line.numbers(&shape, |at| place(at) as f64)?;
     let repeats = integers(outer.iter().copied().chain(std::iter::repeat_n(1, inner.len())));
     let planes = line.on("tile", plane, [repeats])?;
     let given = arguments(line, x, "constant", windows)?;
-    let places = line.add("sample", [vec![Value::Tensor(planes), Value::Tensor(index)], given].concat())?;
+    let places = line.on("sample", planes, std::iter::once(Value::Tensor(index)).chain(given))?;
     Ok(vec![values, line.cast_to_integers(places)?])
 }
 
@@ -63,7 +63,7 @@ fn range(from: i64, to: i64, item: i64) -> Option<(i64, i64)> {
 /// The means of the items of an axis that belong to each item of the result.
 pub(super) fn means(line: &mut Line, x: TensorId, axis: i64, to: i64) -> Lowered<TensorId> {
     let from = super::extent_of(&line.extents(x)?, axis)?;
-    line.weighted(x, axis, to, &|item| {
+    line.summed(x, axis, to, &|item| {
         let (begin, end) = range(from, to, item).unwrap_or((0, 0));
         let share = 1.0 / end.saturating_sub(begin) as f64;
         (begin..end).map(|at| (at, share)).collect()

@@ -47,7 +47,7 @@ fn operands(line: &Line) -> Lowered<(TensorId, Vec<TensorId>)> {
 /// The input with the axes (steps, batch, items).
 fn steps_first(line: &mut Line, x: TensorId, batch_first: bool) -> Lowered<TensorId> {
     match (line.rank(x)?, batch_first) {
-        (2, _) => line.with_axes(x, vec![1]),
+        (2, _) => line.with_axes(x, [1]),
         (3, false) => Ok(x),
         (3, true) => line.transposed(x, &[1, 0, 2]),
         _ => Err(Refusal::UNFIT),
@@ -89,7 +89,7 @@ fn initial(line: &mut Line, given: Option<TensorId>, at: i64, shape: [i64; 2]) -
     match given {
         None => line.numbers(&shape, |_| 0.0),
         Some(all) => {
-            let one = line.part_of(all, 0, (at, at.saturating_add(1)))?;
+            let one = line.item_of(all, 0, at)?;
             line.reshaped(one, &shape)
         }
     }
@@ -102,7 +102,7 @@ fn biases(line: &mut Line, of: LayerSettings, suffix: &str) -> Lowered<[Option<T
     }
     let mut row = |key: &str| {
         let bias = line.data(&format!("{key}{suffix}"))?;
-        line.with_axes(bias, vec![0])
+        line.with_axes(bias, [0])
     };
     let (input, state) = (row("bias_ih_l")?, row("bias_hh_l")?);
     match of.kind {

@@ -2,6 +2,7 @@
 
 use super::{Line, Lowered, Refusal, extent_of, integers};
 use crate::graph::{Primitive, TensorId, Value};
+use crate::library::assembly::Assembly;
 
 /// The axes of a reduction: all without the setting, or if it is `()`.
 pub(super) fn reduced(line: &Line, x: TensorId) -> Lowered<Vec<i64>> {
@@ -34,17 +35,7 @@ pub(super) fn softmax_of_channels(line: &mut Line) -> Lowered<Vec<TensorId>> {
 pub(super) fn log_softmax(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let axis = line.axis("dim", line.rank(x)?, None)?;
-    log_softmax_along(line, x, axis).map(|y| vec![y])
-}
-
-/// `y - log(sum(exp(y)))` with `y = x - max(x)`, which prevents overflow.
-pub(super) fn log_softmax_along(line: &mut Line, x: TensorId, axis: i64) -> Lowered<TensorId> {
-    let largest = line.add("max_reduce", vec![Value::Tensor(x), integers([axis])])?;
-    let less = line.add("sub", vec![Value::Tensor(x), Value::Tensor(largest)])?;
-    let exponential = line.add("exp", vec![Value::Tensor(less)])?;
-    let sum = line.add("sum_reduce", vec![Value::Tensor(exponential), integers([axis])])?;
-    let log = line.add("log", vec![Value::Tensor(sum)])?;
-    line.add("sub", vec![Value::Tensor(less), Value::Tensor(log)])
+    Ok(vec![line.log_softmax(x, &[axis])?])
 }
 
 /// A reduction along axes.
@@ -101,17 +92,10 @@ pub(super) fn spread(line: &mut Line, x: TensorId, axes: &[i64], root: bool) -> 
     if root { line.add("sqrt", vec![Value::Tensor(y)]) } else { Ok(y) }
 }
 
-/// The logarithm of the sum of exponentials; the maximum is subtracted before, which prevents overflow.
 pub(super) fn log_sum_exp(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let axes = reduced(line, x)?;
-    let along = || integers(axes.iter().copied());
-    let largest = line.add("max_reduce", vec![Value::Tensor(x), along()])?;
-    let less = line.add("sub", vec![Value::Tensor(x), Value::Tensor(largest)])?;
-    let exponential = line.add("exp", vec![Value::Tensor(less)])?;
-    let sum = line.add("sum_reduce", vec![Value::Tensor(exponential), along()])?;
-    let log = line.add("log", vec![Value::Tensor(sum)])?;
-    let y = line.add("add", vec![Value::Tensor(log), Value::Tensor(largest)])?;
+    let y = line.log_sum_exp(x, &axes)?;
     drop_axes(line, y, axes).map(|y| vec![y])
 }
 

@@ -1,11 +1,11 @@
 //! Padding, and shuffles between channels and pixels.
 
 use super::settings::AnyNumber;
-use super::windows::{pairs, spatial};
-use super::{Line, Lowered, Refusal, extent_of, in_groups, integers, product};
+use super::windows::spatial;
+use super::{Line, Lowered, Refusal, extent_of, in_groups, product};
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
-use crate::library::assembly::Assembly;
+use crate::library::assembly::{Assembly, pairs};
 
 /// The border mode in which the items of an axis follow each other without end. NNEF does not have it.
 pub(super) const CIRCULAR: &str = "circular";
@@ -30,9 +30,9 @@ fn cropped(line: &mut Line, key: &str, x: TensorId, padding: &[(i64, i64)]) -> L
     for (axis, (before, after)) in (0..).zip(padding).filter(|(_, (before, after))| *before < 0 || *after < 0) {
         let extent = extent_of(&line.extents(x)?, axis)?;
         let range = 0i64.checked_sub((*before).min(0)).zip(extent.checked_add((*after).min(0)));
-        let range = range.filter(|(begin, end)| begin < end);
+        let range = range.map(|(begin, end)| begin..end).filter(|range| !range.is_empty());
         line.require(key, range.is_some(), "a list of numbers that leave items of each axis")?;
-        y = line.section(y, axis, range.ok_or(Refusal::UNFIT)?)?;
+        y = line.part_of(y, axis, range.ok_or(Refusal::UNFIT)?)?;
     }
     Ok(y)
 }
@@ -106,13 +106,6 @@ pub(super) fn pad_with(line: &mut Line, border: &'static str) -> Lowered<Vec<Ten
     padded(line, "padding", border, value)
 }
 
-/// Splits axes, transposes them, and joins them again.
-fn shuffled(line: &mut Line, x: TensorId, apart: Vec<i64>, order: Vec<i64>, to: Vec<i64>) -> Lowered<Vec<TensorId>> {
-    let apart = line.add("reshape", vec![Value::Tensor(x), integers(apart)])?;
-    let turned = line.add("transpose", vec![Value::Tensor(apart), integers(order)])?;
-    Ok(vec![line.add("reshape", vec![Value::Tensor(turned), integers(to)])?])
-}
-
 /// The extents of an image: the outer extents, and channels, height and width.
 fn image(line: &Line, x: TensorId) -> Lowered<(Vec<i64>, [i64; 3])> {
     let extents = line.extents(x)?;
@@ -137,7 +130,7 @@ pub(super) fn pixel_shuffle(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let channels = channels.ok_or_else(expected)?;
     let apart = [&outer[..], &[channels, r, r, h, w]].concat();
     let to = [&outer[..], &[channels, product(&[h, r])?, product(&[w, r])?]].concat();
-    shuffled(line, x, apart, behind(&outer, &[0, 3, 1, 4, 2]), to)
+    Ok(vec![line.shuffled(x, &apart, &behind(&outer, &[0, 3, 1, 4, 2]), &to)?])
 }
 
 /// Moves pixels to channels.
@@ -149,7 +142,7 @@ pub(super) fn pixel_unshuffle(line: &mut Line) -> Lowered<Vec<TensorId>> {
     };
     let apart = [&outer[..], &[c, rows, r, columns, r]].concat();
     let to = [&outer[..], &[product(&[c, r, r])?, rows, columns]].concat();
-    shuffled(line, x, apart, behind(&outer, &[0, 2, 4, 1, 3]), to)
+    Ok(vec![line.shuffled(x, &apart, &behind(&outer, &[0, 2, 4, 1, 3]), &to)?])
 }
 
 /// Interleaves the channels of groups.
@@ -162,6 +155,6 @@ pub(super) fn channel_shuffle(line: &mut Line) -> Lowered<Vec<TensorId>> {
     }
     let expected = || line.refuse("groups", format!("a divisor of {channels} channels"));
     let apart = in_groups(&extents, groups).ok_or_else(expected)?;
-    let order = [0, 2, 1].into_iter().chain(3..apart.len() as i64).collect();
-    shuffled(line, x, apart, order, extents)
+    let order: Vec<i64> = [0, 2, 1].into_iter().chain(3..apart.len() as i64).collect();
+    Ok(vec![line.shuffled(x, &apart, &order, &extents)?])
 }

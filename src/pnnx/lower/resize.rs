@@ -151,7 +151,7 @@ pub(super) fn interpolate(line: &mut Line) -> Lowered<Vec<TensorId>> {
             Mode::Area if axis.from == axis.to => y,
             Mode::Area => pools::means(line, y, at, axis.to)?,
             Mode::Linear | Mode::Cubic if axis.from == axis.to && axis.step(aligned) == 1.0 => y,
-            Mode::Linear | Mode::Cubic => line.weighted(y, at, axis.to, &|item| weights(of, axis, item))?,
+            Mode::Linear | Mode::Cubic => line.summed(y, at, axis.to, &|item| weights(of, axis, item))?,
         };
     }
     Ok(vec![y])
@@ -208,7 +208,7 @@ impl Line<'_> {
     }
 
     /// Sums of the items of an axis by weights: a product with a constant matrix.
-    pub(super) fn weighted(
+    pub(super) fn summed(
         &mut self,
         x: TensorId,
         axis: i64,
@@ -216,7 +216,6 @@ impl Line<'_> {
         weights: &dyn Fn(i64) -> Vec<(i64, f64)>,
     ) -> Lowered<TensorId> {
         let extents = self.extents(x)?;
-        let rank = extents.len() as i64;
         let columns = super::extent_of(&extents, axis)?;
         let mut shape = vec![1; extents.len().max(2).saturating_sub(2)];
         shape.extend([count, columns]);
@@ -230,16 +229,6 @@ impl Line<'_> {
         }
         let item = |at: i64| usize::try_from(at).ok().and_then(|at| items.get(at)).copied().unwrap_or_default();
         let matrix = self.numbers(&shape, item)?;
-        let last = rank.saturating_sub(1);
-        if rank > 1 && axis == rank.saturating_sub(2) {
-            return self.multiplied(matrix, x, (false, false));
-        }
-        let mut order: Vec<i64> = (0..rank).collect();
-        order.swap(axis as usize, last as usize);
-        let turned = self.transposed(x, &order)?;
-        let turned = if rank == 1 { self.with_axes(turned, vec![0])? } else { turned };
-        let product = self.multiplied(turned, matrix, (false, true))?;
-        let product = if rank == 1 { self.without_axes(product, &[0])? } else { product };
-        self.transposed(product, &order)
+        Assembly::weighted(self, x, axis, matrix)
     }
 }

@@ -61,11 +61,11 @@ fn running(line: &mut Line, text: &str) -> Lowered<Vec<TensorId>> {
     }
     let mut distance = 1i64;
     while distance < count {
-        let first = line.section(y, axis, (0, distance))?;
-        let later = line.section(y, axis, (distance, count))?;
-        let before = line.section(y, axis, (0, count.saturating_sub(distance)))?;
+        let first = line.part_of(y, axis, 0..distance)?;
+        let later = line.part_of(y, axis, distance..count)?;
+        let before = line.part_of(y, axis, 0..count.saturating_sub(distance))?;
         let combined = line.formula_of(text, &[before, later])?;
-        y = line.concat(vec![first, combined], axis)?;
+        y = line.concatenated(&[first, combined], axis)?;
         distance = distance.saturating_mul(2);
     }
     Ok(vec![y])
@@ -87,10 +87,10 @@ fn running_extreme(line: &mut Line, later_wins: &str) -> Lowered<Vec<TensorId>> 
     let (mut y, mut places) = (x, line.expanded(places, &extents)?);
     let mut distance = 1i64;
     while distance < count {
-        let ends = [(0, distance), (distance, count), (0, count.saturating_sub(distance))];
+        let ends = [0..distance, distance..count, 0..count.saturating_sub(distance)];
         let mut parts = Vec::with_capacity(2);
         for tensor in [y, places] {
-            let [first, later, before] = ends.map(|range| line.section(tensor, axis, range));
+            let [first, later, before] = ends.clone().map(|range| line.part_of(tensor, axis, range));
             parts.push([first?, later?, before?]);
         }
         let [[_, later, before], _] = parts[..] else { return Err(Refusal::UNFIT) };
@@ -98,7 +98,7 @@ fn running_extreme(line: &mut Line, later_wins: &str) -> Lowered<Vec<TensorId>> 
         let mut next = Vec::with_capacity(2);
         for ([first, later, before], of) in parts.into_iter().zip([of, Primitive::Integer]) {
             let chosen = line.select_as(of, wins, [ExpandedItem::Tensor(later), ExpandedItem::Tensor(before)])?;
-            next.push(line.concat(vec![first, chosen], axis)?);
+            next.push(line.concatenated(&[first, chosen], axis)?);
         }
         let [values, indices] = next[..] else { return Err(Refusal::UNFIT) };
         (y, places) = (values, indices);
@@ -123,13 +123,13 @@ impl Line<'_> {
         while count > 1 {
             let half = count / 2;
             let both = half.saturating_mul(2);
-            let (first, second) = (self.section(y, axis, (0, half))?, self.section(y, axis, (half, both))?);
+            let (first, second) = (self.part_of(y, axis, 0..half)?, self.part_of(y, axis, half..both)?);
             let halves = self.add(nnef, vec![Value::Tensor(first), Value::Tensor(second)])?;
             y = match both == count {
                 true => halves,
                 false => {
-                    let rest = self.section(y, axis, (both, count))?;
-                    self.concat(vec![halves, rest], axis)?
+                    let rest = self.part_of(y, axis, both..count)?;
+                    self.concatenated(&[halves, rest], axis)?
                 }
             };
             count = extent_of(&self.extents(y)?, axis)?;

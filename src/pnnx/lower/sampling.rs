@@ -55,8 +55,8 @@ impl PlaceTable {
     /// The first row of each image and group, along the first two of some axes.
     pub(super) fn firsts(&self, line: &mut Line, rank: i64) -> Lowered<TensorId> {
         let ([batch, groups, _], size) = (self.counts, product(&self.extents)?);
-        let images = line.spaced((rank, 0), (0, product(&[groups, size])?, batch))?;
-        let parts = line.spaced((rank, 1), (0, size, groups))?;
+        let images = line.spaced(rank, 0, 0, product(&[groups, size])?, batch)?;
+        let parts = line.spaced(rank, 1, 0, size, groups)?;
         line.add("add", vec![Value::Tensor(images), Value::Tensor(parts)])
     }
 
@@ -171,7 +171,7 @@ impl PlaceTable {
         for tap in all {
             let mut items = line.taken(self.rows, tap.index, 0)?;
             if let Some(weight) = tap.weight {
-                let weight = line.with_axes(weight, vec![line.rank(weight)?])?;
+                let weight = line.with_axes(weight, [line.rank(weight)?])?;
                 items = line.formula_of("mul(@0,@1)", &[items, weight])?;
             }
             sum = Some(match sum {
@@ -236,9 +236,9 @@ pub(super) fn grid(line: &mut Line) -> Lowered<Vec<TensorId>> {
         // The first coordinate is that of the last axis.
         let at = spatial.saturating_sub(axis).saturating_sub(1);
         let last = rank.saturating_sub(1);
-        let place = line.section(grid, last, (at, at.saturating_add(1)))?;
+        let place = line.item_of(grid, last, at)?;
         let place = line.without_axes(place, &[last])?;
-        let place = line.with_axes(place, vec![1])?;
+        let place = line.with_axes(place, [1])?;
         let extent = extent_of(&table.extents, axis)? as f64;
         let place = match aligned {
             true => line.formula_of(&format!("mul(div(add(@0,1.0),2.0),{:?})", extent - 1.0), &[place])?,
@@ -303,7 +303,7 @@ pub(super) fn deformed(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let offset = line.reshaped(offset, &[batch, shifted, size, 2, rows, columns])?;
     let mut taps = Vec::with_capacity(2);
     for (axis, window) in [(0i64, down), (1, along)] {
-        let shift = line.section(offset, 3, (axis, axis.saturating_add(1)))?;
+        let shift = line.item_of(offset, 3, axis)?;
         let shift = line.without_axes(shift, &[3])?;
         let item = |at: i64| if axis == 0 { at.checked_div(along.size) } else { at.checked_rem(along.size) };
         let within = line.numbers(&[1, 1, size, 1, 1], |at| {
@@ -340,7 +340,7 @@ pub(super) fn aligned_regions(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (&[height, width], [_, _, channels]) = (&table.extents[..], table.counts) else { return Err(Refusal::UNFIT) };
     let mut taps = Vec::with_capacity(2);
     for ((axis, extent), out) in [(0i64, height), (1, width)].into_iter().zip(&size) {
-        let column = |line: &mut Line, at: i64| line.section(boxes, 1, (at, at.saturating_add(1)));
+        let column = |line: &mut Line, at: i64| line.item_of(boxes, 1, at);
         // The coordinates are x and y of one corner, then those of the other one.
         let (begin, end) = (column(line, 2i64.saturating_sub(axis))?, column(line, 4i64.saturating_sub(axis))?);
         let scaled = format!("sub(mul(@0,{scale:?}),{shift:?})");
@@ -362,7 +362,7 @@ pub(super) fn aligned_regions(line: &mut Line) -> Lowered<Vec<TensorId>> {
         }
         taps.push(near);
     }
-    let image = line.section(boxes, 1, (0, 1))?;
+    let image = line.part_of(boxes, 1, 0..1)?;
     let image = line.cast(image, Primitive::Integer)?;
     let firsts = line.add("mul", vec![Value::Tensor(image), Value::Int(product(&table.extents)?)])?;
     let firsts = line.reshaped(firsts, &[count, 1, 1])?;

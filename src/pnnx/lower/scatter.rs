@@ -95,7 +95,7 @@ fn scattered(line: &mut Line, putting: PutMode) -> Lowered<Vec<TensorId>> {
             let mut source = line.cast(source, of)?;
             let shape = line.extents(indices)?;
             for (count, other) in shape.iter().zip(0..) {
-                source = line.section(source, other, (0, *count))?;
+                source = line.part_of(source, other, 0..*count)?;
             }
             ExpandedItem::Tensor(source)
         }
@@ -198,19 +198,19 @@ impl Line<'_> {
         }
         let inner = axis.saturating_add(1);
         let more = rank.saturating_add(1);
-        let indices = self.with_axes(indices, vec![inner])?;
+        let indices = self.with_axes(indices, [inner])?;
         let all = self.counting((more, inner), extent_of(&extents, axis)?)?;
         let mut hot = self.add("eq", vec![Value::Tensor(indices), Value::Tensor(all)])?;
         let source = match source {
             ExpandedItem::Tensor(source) if self.rank(source)? > 0 => {
-                ExpandedItem::Tensor(self.with_axes(source, vec![inner])?)
+                ExpandedItem::Tensor(self.with_axes(source, [inner])?)
             }
             source => source,
         };
         let of = self.primitive(x)?;
         let mut last = None;
         if combination == Combination::Last {
-            let places = self.spaced((more, axis), (1, 1, extent_of(&shape, axis)?))?;
+            let places = self.spaced(more, axis, 1, 1, extent_of(&shape, axis)?)?;
             let none = ExpandedItem::Literal(Literal::Int(0));
             let found = self.select_as(Primitive::Integer, hot, [ExpandedItem::Tensor(places), none])?;
             let found = self.add("max_reduce", vec![Value::Tensor(found), integers([axis])])?;
@@ -298,7 +298,7 @@ impl Line<'_> {
                     true => self.constant(&shape, Value::Integers([0].into()))?,
                     false => self.constant(&shape, Value::Scalars([0.0].into()))?,
                 };
-                x = self.concat(vec![x, zeros], axis)?;
+                x = self.concatenated(&[x, zeros], axis)?;
             }
         }
         Ok(x)

@@ -4,6 +4,7 @@ use super::settings::SettingKind;
 use super::{Line, Lowered, Refusal, extent_of, integers, product};
 use crate::extents::{AxisSection, Before, Bounds, from_start};
 use crate::graph::{TensorId, Value};
+use crate::library::assembly::Assembly;
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::tokens::Literal;
 
@@ -123,7 +124,7 @@ pub(super) fn beside(line: &mut Line, axis: i64) -> Lowered<Vec<TensorId>> {
         *part = line.reshaped(*part, &shape)?;
     }
     let rank = line.rank(*parts.first().ok_or(Refusal::UNFIT)?)?;
-    line.concat(parts, axis.min(rank.saturating_sub(1))).map(|y| vec![y])
+    line.concatenated(&parts, axis.min(rank.saturating_sub(1))).map(|y| vec![y])
 }
 
 /// The extents of the parts of `torch.chunk`, `torch.split` or `torch.tensor_split`, with the setting they follow
@@ -296,7 +297,7 @@ pub(super) fn repeat(line: &mut Line) -> Lowered<Vec<TensorId>> {
     line.require(key, times.iter().all(|times| *times > 0), "a list of positive integers")?;
     let rank = line.rank(x)? as usize;
     if let Some(more) = times.len().checked_sub(rank) {
-        let x = line.with_axes(x, (0..more as i64).collect())?;
+        let x = line.with_axes(x, 0..more as i64)?;
         return one(line, "tile", x, integers(times));
     }
     // Only `torch.tile` accepts fewer numbers than axes; they are for the last ones.

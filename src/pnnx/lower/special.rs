@@ -175,7 +175,7 @@ fn one_hot(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let count = line.at_least("num_classes", 1, None)?;
     let rank = line.rank(x)?;
     let places = line.counting((rank.saturating_add(1), rank), count)?;
-    let x = line.with_axes(x, vec![rank])?;
+    let x = line.with_axes(x, [rank])?;
     let is_there = line.add("eq", vec![Value::Tensor(x), Value::Tensor(places)])?;
     let items = [ExpandedItem::Literal(Literal::Int(1)), ExpandedItem::Literal(Literal::Int(0))];
     Ok(vec![line.select_as(Primitive::Integer, is_there, items)?])
@@ -189,8 +189,8 @@ fn distances(line: &mut Line) -> Lowered<Vec<TensorId>> {
     if rank < 2 || other < 2 {
         return Err(Refusal::UNFIT);
     }
-    let x = line.with_axes(x, vec![rank.saturating_sub(1)])?;
-    let y = line.with_axes(y, vec![other.saturating_sub(2)])?;
+    let x = line.with_axes(x, [rank.saturating_sub(1)])?;
+    let y = line.with_axes(y, [other.saturating_sub(2)])?;
     let rank = rank.max(other).saturating_add(1);
     let (x, y) = (line.with_rank(x, rank)?, line.with_rank(y, rank)?);
     let difference = line.formula_of("sub(@0,@1)", &[x, y])?;
@@ -220,7 +220,7 @@ fn bilinear(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (x, y) = (line.reshaped(x, &[count, first])?, line.reshaped(y, &[count, second])?);
     let mut sum = einsum::einsum(line, "bn,anm,bm->ba", &[x, weight, y]).map_err(|_| Refusal::UNFIT)?;
     if let Some(bias) = bias {
-        let bias = line.with_axes(bias, vec![0])?;
+        let bias = line.with_axes(bias, [0])?;
         sum = line.add("add", vec![Value::Tensor(sum), Value::Tensor(bias)])?;
     }
     Ok(vec![line.reshaped(sum, &[outer, &[outputs]].concat())?])

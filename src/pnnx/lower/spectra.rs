@@ -3,10 +3,10 @@
 use super::LoweringRule::By;
 use super::complex::ComplexParts;
 use super::fourier::{self, AxisTransform};
-use super::windows::pairs;
 use super::{Line, Lowered, LoweringRow, Refusal, extent_of, integers, product};
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
+use crate::library::assembly::pairs;
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::tokens::Literal;
 
@@ -97,7 +97,7 @@ fn spectra(line: &mut Line, x: TensorId, of: SignalFrames, halved: bool) -> Lowe
     let length = extent_of(&line.extents(x)?, last)?;
     let rest = Some(length.saturating_sub(of.size)).filter(|rest| *rest >= 0).ok_or(Refusal::UNFIT)?;
     let count = rest.checked_div(of.hop).ok_or(Refusal::UNFIT)?.saturating_add(1);
-    let firsts = line.spaced((2, 0), (0, of.hop, count))?;
+    let firsts = line.spaced(2, 0, 0, of.hop, count)?;
     let within = line.counting((2, 1), of.size)?;
     let places = line.add("add", vec![Value::Tensor(firsts), Value::Tensor(within)])?;
     let mut frames = line.taken(x, places, last)?;
@@ -199,7 +199,7 @@ fn overlapped(line: &mut Line, frames: TensorId, of: SignalFrames) -> Lowered<Te
     let (row, column) = (line.counting((2, 0), size)?, line.counting((2, 1), size)?);
     let filter = line.add("eq", vec![Value::Tensor(row), Value::Tensor(column)])?;
     let filter = line.cast(filter, Primitive::Scalar)?;
-    let filter = line.with_axes(filter, vec![1])?;
+    let filter = line.with_axes(filter, [1])?;
     let arguments = [
         Value::Tensor(filter),
         Value::Scalar(0.0),
@@ -219,8 +219,10 @@ fn signals(
     line: &mut Line,
     parts: ComplexParts,
     of: SignalFrames,
-    (halved, complex): (bool, bool),
-    (scale, length): (f64, Option<i64>),
+    halved: bool,
+    complex: bool,
+    scale: f64,
+    length: Option<i64>,
 ) -> Lowered<ComplexParts> {
     let parts = exchanged(line, parts)?;
     let frequencies = extent_of(&line.extents(parts.re)?, 2)?;
@@ -249,11 +251,11 @@ fn signals(
         Some(length) => begin.saturating_add(length),
         None => all.saturating_sub(begin),
     };
-    let within = (begin, end.min(all));
-    if within.0 >= within.1 {
+    let within = begin..end.min(all);
+    if within.is_empty() {
         return Err(Refusal::Because("no item of the signal would be left".into()));
     }
-    let weights = line.section(weights, 1, within)?;
+    let weights = line.part_of(weights, 1, within.clone())?;
     let mut part = |part: TensorId| {
         let part = match of.window {
             Some(window) => line.formula_of("mul(@0,@1)", &[part, window])?,
@@ -261,9 +263,9 @@ fn signals(
         };
         let part = line.transposed(part, &[0, 2, 1])?;
         let part = overlapped(line, part, of)?;
-        let part = line.section(part, 1, within)?;
+        let part = line.part_of(part, 1, within.clone())?;
         let part = line.formula_of("div(@0,@1)", &[part, weights])?;
-        extended(line, part, 0, end.saturating_sub(within.1), "constant")
+        extended(line, part, 0, end.saturating_sub(within.end), "constant")
     };
     let re = part(frames.re)?;
     let im = if complex { frames.im.map(part).transpose()? } else { None };
@@ -297,7 +299,7 @@ pub(super) fn inverse(line: &mut Line) -> Lowered<Vec<TensorId>> {
     line.require("return_complex", !(complex && halved), "`False` for half of a spectrum")?;
     let scale = (of.size as f64).powf(if line.flag("normalized")? { -0.5 } else { -1.0 });
     let length = line.optional::<i64>("length")?;
-    let ComplexParts { re, im } = signals(line, parts, of, (halved, complex), (scale, length))?;
+    let ComplexParts { re, im } = signals(line, parts, of, halved, complex, scale, length)?;
     let re = apart(line, re, &outer)?;
     if !complex {
         return Ok(vec![re]);
@@ -320,9 +322,9 @@ pub(super) fn waveform(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let scale = (of.size as f64).powf(if norm == SpectrumNorm::Size { -0.5 } else { -1.0 });
     let length = line.optional::<i64>("length")?;
     let padded = length.map(|length| length.saturating_add(pad.saturating_mul(2)));
-    let mut y = signals(line, parts, of, (halved, false), (scale, padded))?.re;
+    let mut y = signals(line, parts, of, halved, false, scale, padded)?.re;
     if let Some(length) = length {
-        y = line.section(y, 1, (pad, pad.saturating_add(length)))?;
+        y = line.part_of(y, 1, pad..pad.saturating_add(length))?;
     }
     Ok(vec![apart(line, y, &outer)?])
 }

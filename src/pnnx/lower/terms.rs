@@ -98,11 +98,7 @@ impl Line<'_> {
     }
 
     /// Adds a constant of equally spaced integers along an axis; the other extents are 1.
-    pub(super) fn spaced(
-        &mut self,
-        (rank, axis): (i64, i64),
-        (first, step, count): (i64, i64, i64),
-    ) -> Lowered<TensorId> {
+    pub(super) fn spaced(&mut self, rank: i64, axis: i64, first: i64, step: i64, count: i64) -> Lowered<TensorId> {
         let items = self.items(count, |place| step.checked_mul(place)?.checked_add(first))?;
         let shape: Vec<i64> = (0..rank).map(|other| if other == axis { count } else { 1 }).collect();
         self.constant(&shape, Value::Integers(items.into()))
@@ -110,7 +106,7 @@ impl Line<'_> {
 
     /// Adds a constant of the numbers from 0 on along an axis; the other extents are 1.
     pub(super) fn counting(&mut self, at: (i64, i64), count: i64) -> Lowered<TensorId> {
-        self.spaced(at, (0, 1, count))
+        self.spaced(at.0, at.1, 0, 1, count)
     }
 
     /// The items of a list, if it is neither empty nor longer than lists may be.
@@ -126,32 +122,6 @@ impl Line<'_> {
             ..=0 => Err(Refusal::UNFIT),
             _ => Err(long()),
         }
-    }
-
-    /// The items from `begin` to `end` along an axis: the tensor itself if these are all.
-    pub(super) fn section(&mut self, x: TensorId, axis: i64, (begin, end): (i64, i64)) -> Lowered<TensorId> {
-        if (begin, end) == (0, super::extent_of(&self.extents(x)?, axis)?) {
-            return Ok(x);
-        }
-        let range = [integers([axis]), integers([begin]), integers([end])];
-        self.add("slice", [vec![Value::Tensor(x)], range.to_vec()].concat())
-    }
-
-    /// Joins tensors along an axis.
-    pub(super) fn concat(&mut self, parts: Vec<TensorId>, axis: i64) -> Lowered<TensorId> {
-        if let [only] = parts[..] {
-            return Ok(only);
-        }
-        let parts = Value::Array(parts.into_iter().map(Value::Tensor).collect());
-        self.add("concat", vec![parts, Value::Int(axis)])
-    }
-
-    /// Gives a tensor another shape of as many items.
-    pub(super) fn reshaped(&mut self, x: TensorId, shape: &[i64]) -> Lowered<TensorId> {
-        if self.extents(x)? == shape {
-            return Ok(x);
-        }
-        self.add("reshape", vec![Value::Tensor(x), integers(shape.iter().copied())])
     }
 
     /// Repeats items along axes of extent 1, which may be new leading ones, up to a shape.

@@ -26,8 +26,8 @@ impl Line<'_> {
         if m < 1 || n < 1 {
             return Err(Refusal::UNFIT);
         }
-        let a = if m == 1 { self.with_axes(a, vec![0])? } else { a };
-        let b = if n == 1 { self.with_axes(b, vec![1])? } else { b };
+        let a = if m == 1 { self.with_axes(a, [0])? } else { a };
+        let b = if n == 1 { self.with_axes(b, [1])? } else { b };
         let rank = m.max(n).max(2);
         let (a, b) = (self.with_rank(a, rank)?, self.with_rank(b, rank)?);
         let y = self.add("matmul", vec![Value::Tensor(a), Value::Tensor(b)])?;
@@ -112,7 +112,7 @@ fn tensor_product(line: &mut Line) -> Lowered<Vec<TensorId>> {
 
 /// The product of each item of a vector with each of another one.
 fn outer_product(line: &mut Line, a: TensorId, b: TensorId) -> Lowered<TensorId> {
-    let (a, b) = (line.with_axes(a, vec![1])?, line.with_axes(b, vec![0])?);
+    let (a, b) = (line.with_axes(a, [1])?, line.with_axes(b, [0])?);
     line.add("mul", vec![Value::Tensor(a), Value::Tensor(b)])
 }
 
@@ -146,7 +146,7 @@ impl Line<'_> {
         let swapped = usize::try_from(axis).ok().zip(usize::try_from(last).ok()).ok_or(Refusal::UNFIT)?;
         order.swap(swapped.0, swapped.1);
         let y = self.transposed(x, &order)?;
-        let y = if rank == 1 { self.with_axes(y, vec![0])? } else { y };
+        let y = if rank == 1 { self.with_axes(y, [0])? } else { y };
         let matrix = self.with_rank(matrix, rank.max(2))?;
         let y = self.add("matmul", vec![Value::Tensor(y), Value::Tensor(matrix)])?;
         let y = if rank == 1 { self.add("squeeze", vec![Value::Tensor(y), integers([0])])? } else { y };

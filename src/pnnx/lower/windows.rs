@@ -6,11 +6,7 @@ use super::resample::{CIRCULAR, circular};
 use super::{Line, Lowered, Refusal, integers, pools, product};
 use crate::extents::{End, Window};
 use crate::graph::{TensorId, Value};
-
-/// Pairs of integers as an attribute.
-pub(crate) fn pairs(items: impl IntoIterator<Item = (i64, i64)>) -> Value {
-    Value::Array(items.into_iter().map(|(a, b)| Value::Tuple([Value::Int(a), Value::Int(b)].into())).collect())
-}
+use crate::library::assembly::{Assembly, of_pools, of_windows, pairs};
 
 /// The refusal of numbers that have more than 63 bits.
 pub(super) const LARGE: Refusal = Refusal::Because(Cow::Borrowed("the settings of its window are too large"));
@@ -41,7 +37,7 @@ pub(super) fn windows(line: &Line, size: &[i64], stride: Option<Vec<i64>>) -> Lo
 /// The bias of a convolution, with an axis for the batch; 0 if there is no bias.
 fn bias(line: &mut Line) -> Lowered<Value> {
     match line.weights("bias")? {
-        Some(bias) => line.with_axes(bias, vec![0]).map(Value::Tensor),
+        Some(bias) => line.with_axes(bias, [0]).map(Value::Tensor),
         None => Ok(Value::Scalar(0.0)),
     }
 }
@@ -76,17 +72,8 @@ pub(super) fn conv(line: &mut Line) -> Lowered<Vec<TensorId>> {
         border = "constant";
     }
     let bias = bias(line)?;
-    let arguments = vec![
-        Value::Tensor(x),
-        Value::Tensor(weight),
-        bias,
-        Value::String(border.into()),
-        pairs(windows.iter().map(|window| window.padding)),
-        integers(windows.iter().map(|window| window.stride)),
-        integers(windows.iter().map(|window| window.dilation)),
-        Value::Int(groups),
-    ];
-    Ok(vec![line.add("conv", arguments)?])
+    let arguments = [Value::Tensor(weight), bias].into_iter().chain(of_windows(border, &windows));
+    Ok(vec![line.on("conv", x, arguments.chain([Value::Int(groups)]))?])
 }
 
 pub(super) fn deconv(line: &mut Line) -> Lowered<Vec<TensorId>> {
@@ -105,26 +92,16 @@ pub(super) fn deconv(line: &mut Line) -> Lowered<Vec<TensorId>> {
         output.push(window.extent(extent).ok_or(LARGE)?);
     }
     let bias = bias(line)?;
-    let arguments = vec![
-        Value::Tensor(x),
-        Value::Tensor(weight),
-        bias,
-        Value::String("constant".into()),
-        pairs(windows.iter().map(|window| window.padding)),
-        integers(windows.iter().map(|window| window.stride)),
-        integers(windows.iter().map(|window| window.dilation)),
-        integers(output),
-        Value::Int(groups),
-    ];
-    Ok(vec![line.add("deconv", arguments)?])
+    let arguments = [Value::Tensor(weight), bias].into_iter().chain(of_windows("constant", &windows));
+    Ok(vec![line.on("deconv", x, arguments.chain([integers(output), Value::Int(groups)]))?])
 }
 
 /// A convolution with windows of one item, with the bias of the operator.
 pub(super) fn plain_conv(line: &mut Line, x: TensorId, weight: TensorId, groups: i64) -> Lowered<TensorId> {
     let bias = bias(line)?;
-    let window = [pairs([(0, 0); 2]), integers([1; 2]), integers([1; 2]), Value::Int(groups)];
-    let border = Value::String("constant".into());
-    line.add("conv", [vec![Value::Tensor(x), Value::Tensor(weight), bias, border], window.to_vec()].concat())
+    let arguments =
+        [Value::Tensor(weight), bias].into_iter().chain(of_windows("constant", &[Window::side_by_side(1); 2]));
+    line.on("conv", x, arguments.chain([Value::Int(groups)]))
 }
 
 /// The number of spatial axes of an operator: its kind ends in `1d`, `2d` or `3d`.
@@ -173,17 +150,9 @@ pub(super) fn pooling(line: &Line) -> Lowered<Pooling> {
 }
 
 /// The arguments of a pooling operation with windows along the last axes, after its operands.
-pub(super) fn arguments(line: &Line, x: TensorId, border: &str, windows: &[Window]) -> Lowered<Vec<Value>> {
+pub(super) fn arguments(line: &Line, x: TensorId, border: &str, windows: &[Window]) -> Lowered<[Value; 5]> {
     let outer = (line.rank(x)? as usize).checked_sub(windows.len()).ok_or(Refusal::UNFIT)?;
-    let with_outer = |of: fn(&Window) -> i64| integers(std::iter::repeat_n(1, outer).chain(windows.iter().map(of)));
-    let padding = std::iter::repeat_n((0, 0), outer).chain(windows.iter().map(|window| window.padding));
-    Ok(vec![
-        with_outer(|window| window.size),
-        Value::String(border.into()),
-        pairs(padding),
-        with_outer(|window| window.stride),
-        with_outer(|window| window.dilation),
-    ])
+    Ok(of_pools(outer, border, windows))
 }
 
 /// Adds a pooling operation with windows along the last axes.
@@ -195,7 +164,7 @@ pub(crate) fn pooled(
     windows: &[Window],
 ) -> Lowered<TensorId> {
     let arguments = arguments(line, x, border, windows)?;
-    line.add(nnef, [vec![Value::Tensor(x)], arguments].concat())
+    line.on(nnef, x, arguments)
 }
 
 /// Maxima, and their places in the plane if these are asked for.

@@ -3,7 +3,7 @@ use crate::pnnx::fold::no_extents;
 
 fn read(text: &str, compat: bool) -> Result<Expression, Vec<&'static str>> {
     let reading = Reading { arity: Some(3), compat, ..Reading::default() };
-    let parsed = parse(text, (FileId::default(), 0), reading);
+    let parsed = parse(text, FileId::default(), 0, reading);
     parsed.map(|(parsed, _)| parsed.expression).map_err(|found| found.iter().filter_map(|d| d.code.rule()).collect())
 }
 

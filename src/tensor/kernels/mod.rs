@@ -21,6 +21,6 @@ pub(crate) use edges::EDGES;
 pub(crate) use matmul::{Matrices, product};
 pub(crate) use number::Number;
 pub(crate) use reduce::{
-    among, best, each_group, extreme, fold, grouped, peak, soften, soften_logarithms, softmax, sum,
+    Extreme, among, best, each_group, extreme, fold, grouped, peak, soften, soften_logarithms, softmax, sum,
 };
 pub(crate) use repeat::Repeat;

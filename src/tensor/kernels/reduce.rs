@@ -1,7 +1,7 @@
 //! Reductions: each group of elements is reduced to one element.
 
 use super::Number;
-use crate::dictionary::{Arith, Order};
+use crate::dictionary::Arith;
 use crate::tensor::{Data, Tensor};
 
 /// Reduces elements along axes, which are sorted and distinct. Each group is in row-major order.
@@ -47,15 +47,36 @@ pub(crate) fn fold(x: &Tensor, axes: &[usize], op: Arith) -> Option<Data> {
     same_type!(x, x, [Float32, Float64, Int32, Int64], x, _same => folded(x, axes, op))
 }
 
+/// The item of a group that is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Extreme {
+    /// The greatest or the least number.
+    pub(crate) greatest: bool,
+    /// The last or the first one of equal ones.
+    pub(crate) last: bool,
+}
+
+impl Extreme {
+    /// The place of the item, or of the first NaN; none if there are no items.
+    pub(crate) fn place<T: Copy + PartialOrd>(self, items: &[T]) -> Option<usize> {
+        let none = |x: T| x.partial_cmp(&x).is_none();
+        let better = |a: T, b: T| {
+            let wins = if self.greatest { a > b } else { a < b };
+            !none(b) && (wins || none(a) || self.last && a == b)
+        };
+        best(items, better)
+    }
+
+    /// The place as a number, 0 if there are no items.
+    pub(crate) fn index<T: Copy + PartialOrd>(self, items: &[T]) -> i64 {
+        self.place(items).unwrap_or(0) as i64
+    }
+}
+
 /// The index of the first greatest or least number in each group, or of the first NaN; none for logicals.
-pub(crate) fn extreme(x: &Tensor, axes: &[usize], order: Order) -> Option<Data> {
-    let place = |place: Option<usize>| place.unwrap_or(0) as i64;
-    same_type!(x, x, [Float32, Float64, Int32, Int64], x, _same => {
-        let (better, none) = (order.function(), |x: &_| PartialOrd::partial_cmp(x, x).is_none());
-        Data::Int64(grouped(x.0, x.1, axes, |group| {
-            place(best(group, |a, b| better(a, b) || none(&a) && !none(&b)))
-        }))
-    })
+pub(crate) fn extreme(x: &Tensor, axes: &[usize], greatest: bool) -> Option<Data> {
+    let which = Extreme { greatest, last: false };
+    same_type!(x, x, [Float32, Float64, Int32, Int64], x, _same => Data::Int64(grouped(x.0, x.1, axes, |group| which.index(group))))
 }
 
 /// The sum of numbers. That of none is 0, whereas [`Iterator::sum`] gives -0; that of negative zeros keeps their sign.

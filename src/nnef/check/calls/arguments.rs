@@ -41,8 +41,8 @@ impl BodyCheck<'_, '_> {
         let (mut next, mut nameable) = (0.., None);
         for arg in args.iter() {
             let meant = self.meant_by_name(callee, arg);
-            if let Some(arg) = meant {
-                self.compared_argument(arg);
+            if let Some((arg, operator)) = meant {
+                self.compared_argument(arg, operator);
             }
             let arg = meant.map_or(arg, |(arg, _)| arg);
             let Some(ident) = arg.name else {
@@ -91,7 +91,7 @@ impl BodyCheck<'_, '_> {
         Some((Arg { name: Some(ident), value: rhs }, Span::new(at, at + 2)))
     }
 
-    fn compared_argument(&mut self, (arg, operator): (Arg, Span)) {
+    fn compared_argument(&mut self, arg: Arg, operator: Span) {
         let name = arg.name.map_or(String::new(), |ident| self.text(ident.name));
         let message = format!("`==` compares: an argument is given as `{name} = ..`");
         let finding = self.finding(Code::BadExpression, operator, message).label("a comparison");

@@ -3,8 +3,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::pass::{KeptEnds, SimplifyPass};
+use super::rule_table::{EQUAL_BRANCHES, INVARIANT, UNUSED_RESULTS};
 use super::same::same_graphs;
-use super::table::{EQUAL_BRANCHES, INVARIANT, UNUSED_RESULTS};
 use crate::graph::names::NameId;
 use crate::onnx::model::{AttributeProto, AttributeValue, GraphProto, NodeProto};
 use crate::onnx::run::tensor_proto;

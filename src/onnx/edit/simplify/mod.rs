@@ -12,10 +12,10 @@ mod merge;
 mod moves;
 mod pass;
 mod row;
+mod rule_table;
 mod same;
 mod scope;
 mod step;
-mod table;
 mod targets;
 #[cfg(test)]
 mod tests;
@@ -26,6 +26,6 @@ mod used;
 mod whole;
 
 pub(crate) use row::SimplifyRule;
-pub(crate) use table::RULES;
+pub(crate) use rule_table::RULES;
 pub(crate) use used::{RuleCounts, RuleId, UsedRules};
 pub(super) use whole::{merge, simplify};

@@ -5,9 +5,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::extents::KnownExtents;
 use super::items::is_positive;
 use super::row::{Applies, NewNode, RuleChange};
+use super::rule_table::RULES;
 use super::scope::{NamedSource, ScopeStart, SimplifyScope};
 use super::step::SimplifyStep;
-use super::table::RULES;
 use super::targets::shape_source;
 use super::used::{RuleCounts, UsedRules};
 use crate::graph::names::NameId;
@@ -91,8 +91,10 @@ impl<'m> SimplifyPass<'m> {
         names: &'m mut ModelNames,
         imports: Imports,
         rules: &'m RuleLookup,
-        (named, variables): (&'m FxHashSet<NameId>, &'m FxHashSet<NameId>),
-        (hidden, uses): (FxHashSet<NameId>, Vec<u32>),
+        named: &'m FxHashSet<NameId>,
+        variables: &'m FxHashSet<NameId>,
+        hidden: FxHashSet<NameId>,
+        uses: Vec<u32>,
     ) -> Self {
         let scope = SimplifyScope::new(names.values.len(), hidden);
         SimplifyPass {
@@ -332,7 +334,7 @@ impl<'m> SimplifyPass<'m> {
             None => return,
         };
         if let Some((name, earlier)) = self.earlier(&node, kept) {
-            self.counts.count_named(super::table::EXTENTS, 1);
+            self.counts.count_named(super::rule_table::EXTENTS, 1);
             self.scope.replace(name, earlier);
             return;
         }
@@ -347,7 +349,7 @@ impl<'m> SimplifyPass<'m> {
     /// An earlier value with the items of the only result of a node.
     fn earlier(&mut self, node: &NodeProto, kept: &KeptEnds) -> Option<(NameId, NameId)> {
         let [name] = node.outputs[..] else { return None };
-        if self.frozen > 0 || !self.rules.used.uses(super::table::EXTENTS) || !self.scope.is_plain(name) {
+        if self.frozen > 0 || !self.rules.used.uses(super::rule_table::EXTENTS) || !self.scope.is_plain(name) {
             return None;
         }
         let facts = self.scope.facts(name).filter(|_| !self.is_fixed(name, kept))?;
@@ -356,12 +358,12 @@ impl<'m> SimplifyPass<'m> {
 
     /// Makes an initializer of a constant, if it is one and not an output; else the node.
     fn initializer(&mut self, node: NodeProto, kept: &KeptEnds) -> Option<NodeProto> {
-        let is_wanted = self.has_initializers && self.frozen == 0 && self.rules.used.uses(super::table::CONSTANTS);
+        let is_wanted = self.has_initializers && self.frozen == 0 && self.rules.used.uses(super::rule_table::CONSTANTS);
         let is_named = |name: &NameId| *name != NameId::ROOT && !self.is_fixed(*name, kept);
         let name = node.outputs.first().copied().filter(|name| is_wanted && is_named(name));
         match name.and_then(|name| super::constants::value(self.names, &node, name)) {
             Some(constant) => {
-                self.counts.count_named(super::table::CONSTANTS, 1);
+                self.counts.count_named(super::rule_table::CONSTANTS, 1);
                 self.scope.add_constant(constant, true);
                 None
             }

@@ -7,7 +7,7 @@ use super::uniform::Uniform;
 use crate::graph::Element;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
-use crate::onnx::infer::call::integers;
+use crate::onnx::infer::infer_call::integers;
 use crate::onnx::model::{AttributeProto, AttributeValue, ModelNames, NodeProto, TensorProto, Values};
 use crate::onnx::run::tensor_proto;
 use crate::onnx::types::AttributeType;

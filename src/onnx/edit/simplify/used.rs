@@ -1,6 +1,6 @@
 //! Which rules are used, and how often.
 
-use super::table::{FOLD, RULES};
+use super::rule_table::{FOLD, RULES};
 
 /// The position of a rule in the table.
 fn index_of(name: &str) -> Option<usize> {

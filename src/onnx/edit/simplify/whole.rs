@@ -9,7 +9,7 @@ use super::super::unused::uses_in;
 use super::pass::{RuleLookup, SimplifyPass};
 use super::scope::hidden;
 use super::used::{RuleCounts, UsedRules};
-use super::{table, unused};
+use super::{rule_table, unused};
 use crate::Options;
 use crate::graph::names::NameId;
 use crate::onnx::functions::Imports;
@@ -20,11 +20,11 @@ use crate::onnx::walk::own_names;
 /// Applies rules to all graphs and functions of a model once. Returns how often each was applied.
 pub(in crate::onnx::edit) fn simplify(model: &mut ModelProto, used: UsedRules, options: &Options) -> RuleCounts {
     let mut counts = nodes(model, used, options);
-    if used.uses(table::SHARE) {
-        counts.count_named(table::SHARE, share(model));
+    if used.uses(rule_table::SHARE) {
+        counts.count_named(rule_table::SHARE, share(model));
     }
-    if used.uses(table::UNUSED) {
-        counts.count_named(table::UNUSED, unused::remove(model));
+    if used.uses(rule_table::UNUSED) {
+        counts.count_named(rule_table::UNUSED, unused::remove(model));
     }
     counts
 }
@@ -34,7 +34,7 @@ pub(in crate::onnx::edit) fn simplify(model: &mut ModelProto, used: UsedRules, o
 pub(in crate::onnx::edit) fn merge(model: &mut ModelProto, used: UsedRules, options: &Options) -> RuleCounts {
     let mut counts = nodes(model, used, options);
     if counts.total() > 0 {
-        counts.count_named(table::UNUSED, unused::remove(model));
+        counts.count_named(rule_table::UNUSED, unused::remove(model));
     }
     counts
 }
@@ -52,7 +52,7 @@ fn nodes(model: &mut ModelProto, used: UsedRules, options: &Options) -> RuleCoun
     let hidden = hidden_names(model);
     let ModelProto { names, graph, functions, opsets, .. } = model;
     let imports = Imports::new(names, opsets);
-    let mut pass = SimplifyPass::new(names, imports, &rules, (&named, &variables), (hidden, uses));
+    let mut pass = SimplifyPass::new(names, imports, &rules, &named, &variables, hidden, uses);
     if let Some(graph) = graph {
         pass.graph(graph, Some(&types.main).filter(|types| !types.contradicts), false);
     }

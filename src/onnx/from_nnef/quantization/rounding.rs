@@ -4,8 +4,8 @@ use super::algorithm::{Algorithm, CodeType, Linear};
 use super::codes;
 use super::parameter::ChannelNumbers;
 use crate::graph::TensorId;
-use crate::onnx::from_nnef::call::{Refused, TranslatedCall, Translation};
 use crate::onnx::from_nnef::formula::combine;
+use crate::onnx::from_nnef::translated_call::{Refused, TranslatedCall, Translation};
 use crate::onnx::from_nnef::value::{Attributes, ModelValue, NnefElement};
 use crate::onnx::model::AttributeValue;
 

@@ -5,8 +5,8 @@ use super::codes;
 use super::rounding::{algorithm_of, along_axis};
 use crate::graph::TensorId;
 use crate::graph::names::NameId;
-use crate::onnx::from_nnef::call::{TranslatedCall, Translation};
 use crate::onnx::from_nnef::sources::{BlockWeight, Weight};
+use crate::onnx::from_nnef::translated_call::{TranslatedCall, Translation};
 use crate::onnx::from_nnef::value::{KnownExtents, ModelValue, NnefElement};
 use crate::onnx::model::AttributeValue;
 

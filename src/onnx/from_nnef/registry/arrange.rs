@@ -1,7 +1,7 @@
 //! Extents, conversions, ranges, and parts of tensors.
 
 use super::super::arrange::axis;
-use super::super::call::{Refused, TranslatedCall, Translation, checked_axis};
+use super::super::translated_call::{Refused, TranslatedCall, Translation, checked_axis};
 use super::super::value::{ModelValue, NnefElement};
 use crate::graph::Primitive;
 use crate::onnx::model::AttributeValue;

@@ -1,8 +1,8 @@
 //! Attention: rotary embeddings, masked softmax, scaled dot products.
 
-use super::super::call::{Refused, TranslatedCall, Translation};
 use super::super::emit::raw;
 use super::super::lists::known_at;
+use super::super::translated_call::{Refused, TranslatedCall, Translation};
 use super::super::value::{ModelValue, NnefElement, open};
 use crate::graph::{Operand, Value};
 use crate::onnx::model::{AttributeValue, TensorProto};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::arrange::unified;
-use super::super::call::{Refused, TranslatedCall, Translation};
 use super::super::lists::known_at;
+use super::super::translated_call::{Refused, TranslatedCall, Translation};
 use super::super::value::{ModelValue, NnefElement, open, text};
 use crate::extents::{Equation, EquationAxis, Formula, is_letter};
 

@@ -1,8 +1,8 @@
 //! Element-wise operations, and normalizations along axes.
 
-use super::super::call::{Refused, TranslatedCall, Translation};
 use super::super::formula::{combine, evaluate};
 use super::super::pool::local_means;
+use super::super::translated_call::{Refused, TranslatedCall, Translation};
 use super::super::value::{ModelValue, NnefElement, text};
 use super::arrange::input_and_axis;
 use crate::dictionary::Operands;

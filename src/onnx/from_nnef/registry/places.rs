@@ -1,7 +1,7 @@
 //! Items at places that other tensors have: gather, scatter and one-hot.
 
 use super::super::arrange::{axis, unified};
-use super::super::call::{Refused, TranslatedCall, Translation, checked_axis};
+use super::super::translated_call::{Refused, TranslatedCall, Translation, checked_axis};
 use super::super::value::{Attributes, ModelValue, NnefElement, text};
 use super::arrange::{input_and_axis, named_element};
 use crate::onnx::model::AttributeValue;

@@ -1,7 +1,7 @@
 //! Single steps of recurrent networks.
 
-use super::super::call::{Refused, TranslatedCall, Translation};
 use super::super::formula::combine;
+use super::super::translated_call::{Refused, TranslatedCall, Translation};
 use super::super::value::{ModelValue, NnefElement, open};
 use crate::onnx::model::AttributeValue;
 

@@ -1,6 +1,6 @@
 //! Resampling along axes, or at the points of a grid.
 
-use super::super::call::{Refused, TranslatedCall, Translation};
+use super::super::translated_call::{Refused, TranslatedCall, Translation};
 use super::super::value::{Attributes, ModelValue, NnefElement, text};
 use crate::graph::{Operand, Value};
 use crate::onnx::model::AttributeValue;

@@ -1,9 +1,9 @@
 //! Normalization by running means: `Scan`, whose state is the mean.
 
 use super::super::body::{enclosed, local};
-use super::super::call::{Refused, TranslatedCall, Translation, checked_axis};
 use super::super::formula::combine;
 use super::super::lists::{before, from};
+use super::super::translated_call::{Refused, TranslatedCall, Translation, checked_axis};
 use super::super::value::{ModelValue, NnefElement, ints};
 use crate::onnx::model::AttributeValue;
 

@@ -4,8 +4,8 @@
 use std::rc::Rc;
 
 use super::super::body::{BodyParameter, FragmentBody};
-use super::super::call::{Refused, TranslatedCall, Translation, checked_axis};
 use super::super::lists::{before, from, known_at};
+use super::super::translated_call::{Refused, TranslatedCall, Translation, checked_axis};
 use super::super::value::{Attributes, KnownExtents, ModelValue, NnefElement, ints};
 use crate::graph::scan::{self, Collected, Scan, ScanValue};
 use crate::graph::{Key, Value};
@@ -99,7 +99,7 @@ pub(in crate::onnx::from_nnef) fn scan(call: &mut TranslatedCall) -> Translation
             }
         }
     }
-    let made = body.translated(call, given, (&order, &wanted))?;
+    let made = body.translated(call, given, &order, &wanted)?;
     for (after, initial) in made.results.iter().zip(&inputs).take(states) {
         changes(after, initial).map_or(Ok(()), |why| Err(Refused::meaning(format!("`{}`: {why}", call.name()))))?;
     }

@@ -1,7 +1,7 @@
 //! Discrete Fourier transforms. The last axis, of extent 2, has the real and imaginary parts.
 
-use super::super::call::{Refused, TranslatedCall, Translation};
 use super::super::lists::known_at;
+use super::super::translated_call::{Refused, TranslatedCall, Translation};
 use super::super::value::{ModelValue, NnefElement};
 use super::arrange::input_and_axis;
 use crate::graph::{Operand, Value};

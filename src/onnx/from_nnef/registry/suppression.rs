@@ -1,6 +1,6 @@
 //! Suppression of boxes that overlap better ones.
 
-use super::super::call::{Refused, TranslatedCall, Translation};
+use super::super::translated_call::{Refused, TranslatedCall, Translation};
 use super::super::value::{ModelValue, NnefElement};
 use crate::graph::{Operand, Value};
 use crate::onnx::model::AttributeValue;

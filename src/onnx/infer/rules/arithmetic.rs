@@ -5,7 +5,7 @@ use crate::dictionary::{Kernel, Row};
 use crate::graph::Element;
 use crate::graph::dims::{Dim, computed};
 use crate::onnx::infer::InferCall;
-use crate::onnx::infer::call::MAX_ITEMS;
+use crate::onnx::infer::infer_call::MAX_ITEMS;
 
 /// The items of an operand with its extents, which are all known.
 struct Items {

@@ -2,52 +2,47 @@
 
 use super::axes::{axis, marked, place, product};
 use super::source::natural;
+use crate::extents::{self, ReshapeError, Reshaped};
 use crate::graph::dims::Dim;
 use crate::onnx::infer::InferCall;
-use crate::onnx::infer::call::MAX_ITEMS;
+use crate::onnx::infer::infer_call::MAX_ITEMS;
 
 /// The integers of an operand, or of an attribute before the version in which the operand replaced it.
 pub(crate) fn listed(call: &InferCall, operand: usize, attribute: &str) -> Option<Vec<i64>> {
     if call.has(operand) { call.integers(operand) } else { call.ints(attribute) }
 }
 
-/// `Reshape`: -1 stands for the rest, 0 for the extent of the operand unless `allowzero` is set.
-pub(crate) fn reshape(call: &mut InferCall) -> Option<()> {
+/// The shape that `Reshape` asks for; of what may be -1 nothing is known.
+pub(crate) fn asked(call: &InferCall) -> Option<Vec<Option<Dim>>> {
     let target: Vec<Dim> = match call.ints("shape") {
         Some(shape) => shape.into_iter().map(Dim::Int).collect(),
-        None => match call.items(1) {
-            Some(items) => items.to_vec(),
-            None => return reshape_to_rank(call),
-        },
+        None => call.items(1)?.to_vec(),
     };
+    // An expression may be 0, which copies the extent, but then this is mostly 0 as well.
+    let is_clear = |item: &Dim| matches!(item, Dim::Int(_)) || item.is_at_least(0);
+    Some(target.into_iter().map(|item| Some(item).filter(is_clear)).collect())
+}
+
+/// What `Reshape` makes of the operand: -1 stands for the rest, 0 for the extent of the operand unless `allowzero` is set.
+/// None if its shape is not known.
+pub(crate) fn rearranged(call: &InferCall, wanted: &[Option<Dim>]) -> Option<Result<Reshaped<Dim>, ReshapeError>> {
+    let own: Vec<Option<Dim>> = call.extents(0)?.iter().map(|extent| extent.clone().determined()).collect();
+    Some(extents::reshaped(&own, own.len(), wanted, call.int_or("allowzero", 0) == 0, true))
+}
+
+/// `Reshape`
+pub(crate) fn reshape(call: &mut InferCall) -> Option<()> {
+    let Some(wanted) = asked(call) else { return reshape_to_rank(call) };
     let copies = call.int_or("allowzero", 0) == 0;
-    let mut extents = Vec::with_capacity(target.len());
-    let mut rest = None;
-    for (i, item) in target.iter().enumerate() {
-        extents.push(match item {
-            Dim::Int(0) if copies => call.extent(0, i),
-            Dim::Int(-1) => {
-                rest = Some(i);
-                Dim::Unknown
-            }
-            Dim::Int(value) if *value < 0 => return None,
-            // An expression may be 0, which copies the extent, but then this is mostly 0 as well.
-            item if item.is_at_least(0) => item.clone(),
-            // It may be -1.
-            _ => Dim::Unknown,
-        });
-    }
-    let open = extents.iter().filter(|extent| **extent == Dim::Unknown).count();
-    let open_at = extents.iter().position(|extent| *extent == Dim::Unknown);
-    if let (1, Some(at), Some(own)) = (open, open_at, call.extents(0)) {
-        // The only open extent is what remains, whether it is -1 or not known.
-        let shown: Vec<Dim> = extents.iter().filter(|extent| **extent != Dim::Unknown).cloned().collect();
-        let remaining = quotient(own, &shown);
-        if rest == Some(at) || remaining != Dim::Unknown {
-            extents[at] = remaining;
+    let shape = match rearranged(call, &wanted) {
+        Some(found) => found.ok()?.extents,
+        None => {
+            extents::rest(&wanted).ok()?;
+            let open = |item: &Dim| matches!(item, Dim::Int(-1)) || copies && *item == Dim::Int(0);
+            wanted.into_iter().map(|item| item.filter(|item| !open(item))).collect()
         }
-    }
-    call.give(0, extents);
+    };
+    call.give(0, shape.into_iter().map(Dim::from).collect::<Vec<_>>());
     Some(())
 }
 
@@ -56,29 +51,6 @@ fn reshape_to_rank(call: &mut InferCall) -> Option<()> {
     let rank = usize::try_from(call.extent(1, 0).known()?).ok()?;
     call.give(0, vec![Dim::Unknown; rank]);
     Some(())
-}
-
-/// The product of extents divided by that of others. Common factors are removed first.
-fn quotient(of: &[Dim], by: &[Dim]) -> Dim {
-    let (mut of, mut by) = (of.to_vec(), by.to_vec());
-    by.retain(|extent| match of.iter().position(|other| other == extent && *extent != Dim::Int(0)) {
-        Some(at) => {
-            of.swap_remove(at);
-            false
-        }
-        None => true,
-    });
-    let (of, by) = (product(&of), product(&by));
-    match (&of, &by) {
-        (_, Dim::Int(1)) => of,
-        (Dim::Int(a), Dim::Int(b)) => match a.checked_rem(*b) {
-            Some(0) => a.checked_div(*b).into(),
-            _ => Dim::Unknown,
-        },
-        (_, Dim::Unknown | Dim::Int(..=0)) => Dim::Unknown,
-        // The model is valid only if nothing remains.
-        _ => of.over(by),
-    }
 }
 
 /// `Flatten`

@@ -45,16 +45,8 @@ pub(crate) fn gather_nd(call: &mut InferCall) -> Option<()> {
     Some(())
 }
 
-/// What a slice does along an axis.
-struct Cut {
-    axis: usize,
-    start: Dim,
-    end: Dim,
-    step: i64,
-}
-
-/// The cuts of a slice; an unknown step makes the extent unknown.
-fn cuts(call: &InferCall, rank: usize) -> Option<Vec<Option<Cut>>> {
+/// What a slice does along axes; a step that is unknown is 0.
+fn cuts(call: &InferCall, rank: usize) -> Option<Vec<(usize, Bounds<Dim>)>> {
     let list = |operand: usize, name: &str| -> Option<Vec<Dim>> {
         if call.version() < 10 {
             return call.ints(name).map(|values| values.into_iter().map(Dim::Int).collect());
@@ -71,20 +63,16 @@ fn cuts(call: &InferCall, rank: usize) -> Option<Vec<Option<Cut>>> {
         (0..starts.as_ref().map(Vec::len).or_else(|| ends.as_ref().map(Vec::len)).or(length)?.min(rank)).collect()
     };
     let steps = if call.has(4) { Some(call.items(4)) } else { None };
-    let cut = |(i, at): (usize, &usize)| {
+    let cut = |(i, axis): (usize, usize)| {
         let step = match &steps {
-            None => 1,
-            Some(steps) => steps.as_ref()?.get(i)?.known()?,
+            None => Some(1),
+            Some(steps) => steps.as_ref().and_then(|steps| steps.get(i)?.known()),
         };
         let item =
             |list: &Option<Vec<Dim>>| list.as_ref().and_then(|list| list.get(i)).cloned().unwrap_or(Dim::Unknown);
-        Some(Cut { axis: *at, start: item(&starts), end: item(&ends), step })
+        (axis, Bounds { start: item(&starts), end: item(&ends), step: step.unwrap_or(0) })
     };
-    let found = axes
-        .iter()
-        .enumerate()
-        .map(|entry| cut(entry).or(Some(Cut { axis: *entry.1, start: Dim::Unknown, end: Dim::Unknown, step: 0 })));
-    Some(found.collect())
+    Some(axes.into_iter().enumerate().map(cut).collect())
 }
 
 /// A bound of a slice within an extent: it counts from the end if it is negative, and is between `least` and `most`.
@@ -103,8 +91,8 @@ fn bound(value: &Dim, extent: &Dim, least: Dim, most: Dim) -> Dim {
     value.max(least).min(most)
 }
 
-fn cut_extent(cut: &Cut, extent: &Dim) -> Dim {
-    let (start, end, step) = (&cut.start, &cut.end, cut.step);
+fn cut_extent(Bounds { start, end, step }: &Bounds<Dim>, extent: &Dim) -> Dim {
+    let step = *step;
     let length = if step > 0 {
         let start = bound(start, extent, Dim::Int(0), extent.clone());
         let end = bound(end, extent, Dim::Int(0), extent.clone());
@@ -131,8 +119,8 @@ pub(crate) fn slice(call: &mut InferCall) -> Option<()> {
         call.give(0, vec![Dim::Unknown; shape.len()]);
         return Some(());
     };
-    for cut in cuts.into_iter().flatten() {
-        shape[cut.axis] = cut_extent(&cut, &shape[cut.axis]);
+    for (axis, cut) in cuts {
+        shape[axis] = cut_extent(&cut, &shape[axis]);
     }
     call.give(0, shape);
     Some(())
@@ -142,7 +130,7 @@ pub(crate) fn slice(call: &mut InferCall) -> Option<()> {
 pub(crate) fn slice_items(call: &mut InferCall) -> Option<()> {
     let items = call.items(0).filter(|_| call.rank(0) == Some(1))?;
     let extent = i64::try_from(items.len()).ok()?;
-    let [Some(cut)] = &cuts(call, 1)?[..] else { return None };
+    let [(_, cut)] = &cuts(call, 1)?[..] else { return None };
     let bounds = Bounds { start: cut.start.known()?, end: cut.end.known()?, step: cut.step };
     if bounds.step == 0 {
         return None;

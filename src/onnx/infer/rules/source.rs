@@ -7,8 +7,8 @@ use crate::graph::Element;
 use crate::graph::dims::Dim;
 use crate::onnx::constant::{CONSTANT_FORMS, ConstantForm};
 use crate::onnx::infer::InferCall;
-use crate::onnx::infer::call::{MAX_ITEMS, integers};
 use crate::onnx::infer::facts::TensorExtents;
+use crate::onnx::infer::infer_call::{MAX_ITEMS, integers};
 use crate::tensor::Data;
 
 /// `Constant`

@@ -145,8 +145,8 @@ impl<'w> UnrolledTrips<'w, '_, '_> {
                 for (side, at) in form.inputs.iter().zip(form.states..) {
                     let formal = body.inputs.get(at).and_then(|input| input.name).unwrap_or(NameId::ROOT);
                     let operand = flow.inputs.get(at).copied().unwrap_or(NameId::ROOT);
-                    let item = (side.axis, side.item(trip, *trips));
-                    operands.push(expansion.item(operand, item, formal, &call, target)?);
+                    let item = side.item(trip, *trips);
+                    operands.push(expansion.item(operand, side.axis, item, formal, &call, target)?);
                 }
             }
         }

@@ -96,8 +96,8 @@ impl UnrolledTrips<'_, '_, '_> {
             let call = &InlinedCall { ordinal: trip, ..*call };
             let [one, sum] = ["one", "taken"].map(|segment| expansion.made(segment, call));
             let to = expansion.attribute_named("to", AttributeType::Int, AttributeValue::Int(7));
-            expansion.operation("Cast", (&[alive], one), vec![to], call, target)?;
-            expansion.operation("Add", (&[number, one], sum), Vec::new(), call, target)?;
+            expansion.operation("Cast", &[alive], one, vec![to], call, target)?;
+            expansion.operation("Add", &[number, one], sum, Vec::new(), call, target)?;
             number = sum;
         }
         let [end, begin, zero] = ["end", "begin", "zero"].map(|segment| expansion.made(segment, call));
@@ -105,7 +105,7 @@ impl UnrolledTrips<'_, '_, '_> {
         expansion.add_scalar(Scalar::Int(0), zero, call, target)?;
         expansion.stack(&Values::from_slice(&[zero]), 0, begin, call, target, imports)?;
         for (all, output) in cut {
-            expansion.operation("Slice", (&[all, begin, end], output), Vec::new(), call, target)?;
+            expansion.operation("Slice", &[all, begin, end], output, Vec::new(), call, target)?;
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ impl UnrolledTrips<'_, '_, '_> {
             let number = expansion.made("number", &call);
             expansion.add_scalar(Scalar::Int(self.trip), number, &call, target)?;
             let more = expansion.made("more", &call);
-            expansion.operation("Less", (&[number, trips], more), Vec::new(), &call, target)?;
+            expansion.operation("Less", &[number, trips], more, Vec::new(), &call, target)?;
             alive = Some(self.conjunction(active, more)?);
         }
         if let Some(predicates) = &mut self.predicates {
@@ -139,7 +139,7 @@ impl UnrolledTrips<'_, '_, '_> {
             for (i, (value, old)) in operands.iter_mut().zip(&predicates.given).enumerate() {
                 if *value != NameId::ROOT && *value != *old && self.body.inputs.get(i).is_some_and(is_integer) {
                     let held = expansion.made(&format!("held{i}"), &call);
-                    expansion.operation("Where", (&[alive, *value, *old], held), Vec::new(), &call, target)?;
+                    expansion.operation("Where", &[alive, *value, *old], held, Vec::new(), &call, target)?;
                     *value = held;
                 }
             }
@@ -166,7 +166,7 @@ impl UnrolledTrips<'_, '_, '_> {
         let call = self.call();
         let Unrolling { expansion, target, .. } = &mut self.of;
         let kept = expansion.made(&format!("state{}", of.state), &call);
-        expansion.operation("Where", (&[*of.active, of.new, of.old], kept), Vec::new(), &call, target)?;
+        expansion.operation("Where", &[*of.active, of.new, of.old], kept, Vec::new(), &call, target)?;
         Ok(kept)
     }
 
@@ -175,7 +175,7 @@ impl UnrolledTrips<'_, '_, '_> {
         let call = self.call();
         let Unrolling { expansion, target, .. } = &mut self.of;
         let result = expansion.made(segment, &call);
-        expansion.operation("Squeeze", (&[value], result), Vec::new(), &call, target)?;
+        expansion.operation("Squeeze", &[value], result, Vec::new(), &call, target)?;
         Ok(result)
     }
 
@@ -185,7 +185,7 @@ impl UnrolledTrips<'_, '_, '_> {
         let call = self.call();
         let Unrolling { expansion, target, .. } = &mut self.of;
         let both = expansion.made("alive", &call);
-        expansion.operation("And", (&[alive, condition], both), Vec::new(), &call, target)?;
+        expansion.operation("And", &[alive, condition], both, Vec::new(), &call, target)?;
         Ok(both)
     }
 }

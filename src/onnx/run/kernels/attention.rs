@@ -5,7 +5,7 @@ use super::reals::Reals;
 use crate::eval::EvalError;
 use crate::eval::kernels::{exchanged, multiplied};
 use crate::onnx::run::broadcast::to;
-use crate::onnx::run::call::{KernelResult, NodeCall};
+use crate::onnx::run::node_call::{KernelResult, NodeCall};
 use crate::tensor::kernels::soften;
 use crate::tensor::{DType, Tensor};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::eval::EvalError;
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::onnx::run::{number_of, tensor_proto};
 use crate::tensor::{DType, Data, NarrowFloat, Tensor};
 

@@ -1,8 +1,8 @@
 //! Constants.
 
-use super::layout::extents;
+use super::layout::natural_extents;
 use crate::onnx::constant::{CONSTANT_FORMS, ConstantForm};
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::{Data, Tensor};
 
 /// A constant in any of its attributes.
@@ -24,7 +24,7 @@ pub(in crate::onnx) fn constant(call: &NodeCall) -> KernelResult {
 
 /// A value repeated to a shape.
 pub(in crate::onnx) fn constant_of_shape(call: &NodeCall) -> KernelResult {
-    let shape = extents(call, &call.list(0)?)?;
+    let shape = natural_extents(call, &call.list(0)?)?;
     let count = call.room(&shape)?;
     let value = match call.tensor_attribute("value")? {
         Some(value) if value.len() == 1 => value,

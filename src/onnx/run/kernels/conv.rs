@@ -5,7 +5,7 @@ use super::reals::{Reals, naturals, planes, saturated};
 use super::windows::{volume, windows};
 use crate::eval::EvalError;
 use crate::eval::kernels::Correlation;
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::DType;
 
 /// The convolution of an input with filters.

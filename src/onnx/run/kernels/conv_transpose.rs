@@ -6,7 +6,7 @@ use super::windows::{WindowSettings, volume, windows};
 use crate::eval::EvalError;
 use crate::eval::kernels::{Columns, Correlation, SlidingWindow};
 use crate::onnx::operators::AutoPad;
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 
 /// The windows over the result of a transposed convolution, whose positions are the items of the input.
 fn transposed(call: &NodeCall, space: &[usize], size: &[usize]) -> Result<Vec<SlidingWindow>, EvalError> {

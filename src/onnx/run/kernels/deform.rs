@@ -6,7 +6,7 @@ use super::windows::{volume, windows};
 use crate::eval::kernels::{Windows, multiplied};
 use crate::eval::{EvalError, Taps, advance, interpolate, taps};
 use crate::graph::border::Border;
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 
 /// Shifts of places, and factors of items, for each item of a window at each position.
 struct Shifts<'c> {
@@ -20,7 +20,7 @@ struct Shifts<'c> {
 
 impl Shifts<'_> {
     /// The place along each axis, and the factor.
-    fn at(&self, batch: usize, group: usize, (item, position): (usize, usize), places: &mut [f64]) -> f64 {
+    fn at(&self, batch: usize, group: usize, item: usize, position: usize, places: &mut [f64]) -> f64 {
         let row = (batch * self.groups + group) * self.volume + item;
         for (axis, place) in places.iter_mut().enumerate() {
             *place += self.offsets.items[(row * self.axes + axis) * self.positions + position];
@@ -51,7 +51,7 @@ pub(in crate::onnx) fn deform_conv(call: &NodeCall) -> KernelResult {
     let mut result = Vec::with_capacity(call.budget.room(&shape)?);
     for b in 0..batch {
         call.budget.operation(|| {
-            let matrix = sampled(call, &x, (b, inputs), &windows, &shifts)?;
+            let matrix = sampled(call, &x, b, inputs, &windows, &shifts)?;
             for group in 0..groups {
                 let filters = &w.items[group * (outputs / groups) * depth..][..outputs / groups * depth];
                 let columns = &matrix[group * depth * positions..][..depth * positions];
@@ -68,7 +68,8 @@ pub(in crate::onnx) fn deform_conv(call: &NodeCall) -> KernelResult {
 fn sampled(
     call: &NodeCall,
     x: &Reals,
-    (batch, channels): (usize, usize),
+    batch: usize,
+    channels: usize,
     windows: &Windows,
     shifts: &Shifts,
 ) -> Result<Vec<f64>, EvalError> {
@@ -87,7 +88,7 @@ fn sampled(
                 for (i, axis) in windows.axes.iter().enumerate() {
                     places[i] = axis.covered(position[i], item[i]) as f64;
                 }
-                let factor = shifts.at(batch, group, (k, at), &mut places);
+                let factor = shifts.at(batch, group, k, at, &mut places);
                 let along = |(place, extent): (&f64, &usize)| taps(*place, *extent, Border::Constant(()));
                 let taps: Vec<Taps> = places.iter().zip(&extents).map(along).collect();
                 for channel in group * each..(group + 1) * each {

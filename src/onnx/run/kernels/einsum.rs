@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::eval::EvalError;
 use crate::eval::kernels::{SumItem, Summand, sum_of_products};
 use crate::extents::{Equation, EquationError, Formula, is_letter};
-use crate::onnx::run::call::{KernelResult, NodeCall, floats, one};
 use crate::onnx::run::kernels::elementwise::wide;
+use crate::onnx::run::node_call::{KernelResult, NodeCall, floats, one};
 use crate::tensor::{Data, Tensor};
 
 /// The equation of a node for its operands.

@@ -5,7 +5,7 @@
 use crate::dictionary::{Arith, Float, Kernel, erf, sigmoid};
 use crate::eval::EvalError;
 use crate::onnx::run::broadcast::{common, to};
-use crate::onnx::run::call::{KernelResult, NodeCall, floats, logicals, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, floats, logicals, one};
 use crate::tensor::{Data, Tensor};
 
 /// What the dictionary says about each item.
@@ -13,7 +13,7 @@ pub(in crate::onnx) fn meaning(call: &NodeCall, kernel: Kernel) -> KernelResult 
     match kernel {
         Kernel::Float(_, f) => float(call, f),
         Kernel::Number(_, f, whole) => number(call, f, whole),
-        Kernel::Floats(f) => one(both(call, (call.tensor(0)?, call.tensor(1)?), f, |_, _| None)?),
+        Kernel::Floats(f) => one(both(call, call.tensor(0)?, call.tensor(1)?, f, |_, _| None)?),
         Kernel::Arithmetic(op) => arithmetic(call, op),
         Kernel::Compare(order) => compare(call, |ordering| order.holds(ordering)),
         Kernel::Not => not(call),
@@ -60,7 +60,8 @@ fn mixed(call: &NodeCall, a: &Tensor, b: &Tensor) -> EvalError {
 /// A function of the items of two tensors of equal type.
 pub(in crate::onnx) fn both(
     call: &NodeCall,
-    (a, b): (&Tensor, &Tensor),
+    a: &Tensor,
+    b: &Tensor,
     of_floats: impl Fn(f64, f64) -> f64,
     of_integers: impl Fn(i128, i128) -> Option<i128>,
 ) -> Result<Tensor, EvalError> {
@@ -113,7 +114,7 @@ fn arithmetic(call: &NodeCall, op: Arith) -> KernelResult {
 }
 
 fn combined(call: &NodeCall, operands: (&Tensor, &Tensor), op: Arith) -> Result<Tensor, EvalError> {
-    both(call, operands, |a, b| f64::calculate(op, a, b), |a, b| exact(op, a, b))
+    both(call, operands.0, operands.1, |a, b| f64::calculate(op, a, b), |a, b| exact(op, a, b))
 }
 
 /// Arithmetic of all operands, the first two first.
@@ -155,7 +156,7 @@ pub(in crate::onnx) fn modulo(call: &NodeCall) -> KernelResult {
         }
         rest => rest,
     };
-    one(both(call, (&a, &b), of_floats, |a, b| exact(Arith::Remainder, a, b))?)
+    one(both(call, &a, &b, of_floats, |a, b| exact(Arith::Remainder, a, b))?)
 }
 
 /// A power; the exponent may have another type than the base, which is that of the result.
@@ -209,10 +210,10 @@ pub(in crate::onnx) fn clip(call: &NodeCall) -> KernelResult {
     };
     let mut result = Tensor::clone(x);
     if let Some(low) = bound(1, "min")? {
-        result = both(call, (&result, &low), |x, low| if x < low { low } else { x }, |x, low| Some(x.max(low)))?;
+        result = both(call, &result, &low, |x, low| if x < low { low } else { x }, |x, low| Some(x.max(low)))?;
     }
     if let Some(high) = bound(2, "max")? {
-        result = both(call, (&result, &high), |x, high| if x > high { high } else { x }, |x, high| Some(x.min(high)))?;
+        result = both(call, &result, &high, |x, high| if x > high { high } else { x }, |x, high| Some(x.min(high)))?;
     }
     one(result)
 }
@@ -229,7 +230,7 @@ pub(in crate::onnx) fn prelu(call: &NodeCall) -> KernelResult {
         Tensor::clone(slope)
     };
     let integer = |x: i128, slope: i128| Some(if x < 0 { x.wrapping_mul(slope) } else { x });
-    one(both(call, (x, &slope), |x, slope| if x < 0.0 { x * slope } else { x }, integer)?)
+    one(both(call, x, &slope, |x, slope| if x < 0.0 { x * slope } else { x }, integer)?)
 }
 
 /// The operand itself, and that nothing of it was dropped.
@@ -256,7 +257,7 @@ pub(in crate::onnx) fn gated(call: &NodeCall) -> KernelResult {
     if a.shape() != b.shape() {
         return Err(call.misfit(format!("the operands have shapes {:?} and {:?}", a.shape(), b.shape())));
     }
-    one(both(call, (a, b), |a, b| a * sigmoid(alpha * a) * b, |_, _| None)?)
+    one(both(call, a, b, |a, b| a * sigmoid(alpha * a) * b, |_, _| None)?)
 }
 
 /// The logarithm of 1 + eˣ, which does not overflow.
@@ -391,7 +392,7 @@ pub(in crate::onnx) fn shift(call: &NodeCall) -> KernelResult {
         None if is_left || x >= 0 => 0,
         None => -1,
     };
-    one(both(call, (a, b), |_, _| f64::NAN, |x, by| Some(shifted(x, by)))?)
+    one(both(call, a, b, |_, _| f64::NAN, |x, by| Some(shifted(x, by)))?)
 }
 
 /// A function of the bits of two integers.
@@ -401,7 +402,7 @@ fn bits(call: &NodeCall, f: fn(i64, i64) -> Option<i64>) -> KernelResult {
         return Err(call.refused(format!("an operand has items of type {}", a.dtype())));
     }
     // Of an unsigned integer the bits count, not the sign that they mean here.
-    one(both(call, (a, b), |a, _| a, |a, b| f(a as i64, b as i64).map(i128::from))?)
+    one(both(call, a, b, |a, _| a, |a, b| f(a as i64, b as i64).map(i128::from))?)
 }
 
 /// A function of two logicals.

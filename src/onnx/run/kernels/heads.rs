@@ -3,7 +3,7 @@
 use super::reals::Reals;
 use crate::eval::EvalError;
 use crate::eval::kernels::exchanged;
-use crate::onnx::run::call::NodeCall;
+use crate::onnx::run::node_call::NodeCall;
 use crate::tensor::{DType, Tensor};
 
 /// Vectors with the axes batch, head, place, and item.

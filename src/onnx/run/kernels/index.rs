@@ -5,7 +5,7 @@ use crate::dictionary::{Arith, Float};
 use crate::eval::EvalError;
 use crate::eval::kernels::{Indices, Misplaced, indices_of};
 use crate::extents::replaced;
-use crate::onnx::run::call::{KernelResult, NodeCall, integers, logicals, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, integers, logicals, one};
 use crate::tensor::{DType, Data, Tensor, strides};
 
 /// Slices at indices along an axis.

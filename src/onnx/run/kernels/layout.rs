@@ -2,10 +2,10 @@
 
 use crate::eval::kernels::Triangle;
 use crate::eval::{EvalError, MAX_RANK};
-use crate::extents::{AxisSection, Before, Bounds, from_start, inserted, is_order};
+use crate::extents::{self, AxisSection, Before, Bounds, ReshapeError, from_start, inserted, is_order};
 use crate::graph::border::Border;
 use crate::onnx::run::broadcast::{common, repeated};
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::value::TENSOR;
 use crate::tensor::{Data, Tensor, strides};
 
@@ -21,25 +21,19 @@ pub(in crate::onnx) fn reshape(call: &NodeCall) -> KernelResult {
         ..5 => call.ints("shape")?.unwrap_or_default(),
         _ => call.list(1)?,
     };
-    let keeps_zero = call.flag("allowzero", false)?;
-    let mut shape = Vec::new();
-    for (i, &extent) in wanted.iter().enumerate() {
-        shape.push(match extent {
-            0 if !keeps_zero => *x.shape().get(i).ok_or_else(|| call.misfit("an extent of 0 has no axis to copy"))?,
-            -1 => usize::MAX,
-            extent => usize::try_from(extent).map_err(|_| call.misfit(format!("an extent is {extent}")))?,
-        });
-    }
-    let known = shape.iter().filter(|&&extent| extent != usize::MAX).try_fold(1usize, |all, &n| all.checked_mul(n));
-    let known = known.ok_or_else(|| call.misfit("the shape is too large"))?;
-    match shape.iter().filter(|&&extent| extent == usize::MAX).count() {
-        0 => {}
-        1 => {
-            let rest = x.len().checked_div(known).unwrap_or(0);
-            shape.iter_mut().filter(|extent| **extent == usize::MAX).for_each(|extent| *extent = rest);
-        }
-        _ => return Err(call.misfit("two extents are -1")),
-    }
+    let own: Vec<Option<i64>> = x.shape().iter().map(|extent| i64::try_from(*extent).ok()).collect();
+    let wanted: Vec<Option<i64>> = wanted.into_iter().map(Some).collect();
+    let shape = extents::reshaped(&own, own.len(), &wanted, !call.flag("allowzero", false)?, false);
+    let shape = shape.map_err(|error| {
+        call.misfit(match error {
+            ReshapeError::Rests => "two extents are -1".to_owned(),
+            ReshapeError::Negative(extent) => format!("an extent is {extent}"),
+            ReshapeError::Copied(_) => "an extent of 0 has no axis to copy".to_owned(),
+        })
+    })?;
+    // What remains of no items is nothing.
+    let extent = |extent: Option<i64>| extent.and_then(|extent| usize::try_from(extent).ok()).unwrap_or(0);
+    let shape: Vec<usize> = shape.extents.into_iter().map(extent).collect();
     call.room(&shape)?;
     one(x.reshaped(&shape)?)
 }
@@ -103,7 +97,7 @@ pub(in crate::onnx) fn transpose(call: &NodeCall) -> KernelResult {
 }
 
 /// A shape that an operand has: extents that are not negative.
-pub(in crate::onnx) fn extents(call: &NodeCall, wanted: &[i64]) -> Result<Vec<usize>, EvalError> {
+pub(in crate::onnx) fn natural_extents(call: &NodeCall, wanted: &[i64]) -> Result<Vec<usize>, EvalError> {
     let extents: Option<Vec<usize>> = wanted.iter().map(|&extent| usize::try_from(extent).ok()).collect();
     let extents = extents.filter(|extents| extents.len() <= MAX_RANK);
     extents.ok_or_else(|| call.misfit("the shape has negative extents, or too many"))
@@ -112,7 +106,7 @@ pub(in crate::onnx) fn extents(call: &NodeCall, wanted: &[i64]) -> Result<Vec<us
 /// Broadcast to a shape, and to its own extents.
 pub(in crate::onnx) fn expand(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
-    let wanted = extents(call, &call.list(1)?)?;
+    let wanted = natural_extents(call, &call.list(1)?)?;
     let shape = common(&[x.shape(), &wanted])?;
     one(repeated(call, x, &shape)?.into_owned())
 }
@@ -129,19 +123,13 @@ pub(in crate::onnx) fn tile(call: &NodeCall) -> KernelResult {
         }
         _ => call.list(1)?,
     };
-    let repeats = extents(call, &repeats)?;
+    let repeats = natural_extents(call, &repeats)?;
     if repeats.len() != x.rank() {
         return Err(call.misfit(format!("{} repetitions for a rank of {}", repeats.len(), x.rank())));
     }
     let shape = x.shape().iter().zip(&repeats).map(|(extent, times)| extent.saturating_mul(*times));
     call.room(&shape.collect::<Vec<_>>())?;
-    let along: Vec<Vec<Option<usize>>> = x
-        .shape()
-        .iter()
-        .zip(&repeats)
-        .map(|(&extent, &times)| (0..extent * times).map(|i| Some(i % extent)).collect())
-        .collect();
-    one(x.taken(&along, 0.0))
+    one(x.taken(&x.repeated(&repeats), 0.0))
 }
 
 /// Tensors one after another along an axis.

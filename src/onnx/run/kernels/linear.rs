@@ -3,8 +3,8 @@
 use crate::eval::EvalError;
 use crate::eval::kernels::{MatrixItem, of_items};
 use crate::onnx::run::broadcast::{common, to};
-use crate::onnx::run::call::{KernelResult, NodeCall, floats, one};
 use crate::onnx::run::kernels::elementwise::wide;
+use crate::onnx::run::node_call::{KernelResult, NodeCall, floats, one};
 use crate::tensor::kernels::Matrices;
 use crate::tensor::{Data, Tensor};
 
@@ -105,7 +105,7 @@ pub(in crate::onnx) fn gemm(call: &NodeCall) -> KernelResult {
     if product.dtype().is_integer() && alpha == 1.0 && beta == 1.0 {
         let Some(summand) = summand else { return one(product) };
         let add = |a: i128, b: i128| Some(a.wrapping_add(b));
-        return one(super::elementwise::both(call, (&product, summand), |a, b| a + b, add)?);
+        return one(super::elementwise::both(call, &product, summand, |a, b| a + b, add)?);
     }
     let mut items: Vec<f64> = floats(&product)?.iter().map(|item| alpha * item).collect();
     if let Some(summand) = summand.filter(|_| beta != 0.0) {

@@ -3,7 +3,7 @@
 use super::heads::Heads;
 use super::reals::Reals;
 use crate::eval::EvalError;
-use crate::onnx::run::call::{KernelResult, NodeCall};
+use crate::onnx::run::node_call::{KernelResult, NodeCall};
 
 /// The factors of a node that depend on the place.
 struct Gates<'c> {

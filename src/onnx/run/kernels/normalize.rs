@@ -4,7 +4,7 @@ use super::conv::each_channel;
 use super::reals::{Reals, broadcast, planes};
 use crate::eval::EvalError;
 use crate::onnx::run::broadcast::to;
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::DType;
 use crate::tensor::kernels::{each_group, grouped, sum};
 

@@ -4,7 +4,7 @@ use super::reals::{Reals, naturals, planes, saturated, sizes};
 use super::windows::{WindowSettings, of_pool};
 use crate::eval::EvalError;
 use crate::eval::kernels::{LocalResponse, PlaneWindow, Windows, pooled};
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::kernels::sum;
 use crate::tensor::{Data, Tensor};
 
@@ -27,7 +27,7 @@ impl<'c> PoolCall<'c> {
 
     /// Computes each item of the result.
     fn each<T: Clone>(&self, call: &NodeCall, empty: T, f: impl Fn(&PlaneWindow) -> T) -> Result<Vec<T>, EvalError> {
-        pooled(call.budget, &self.windows, &self.x.items, (self.shape[0] * self.shape[1], empty), f)
+        pooled(call.budget, &self.windows, &self.x.items, self.shape[0] * self.shape[1], empty, f)
     }
 
     /// The result, which has the type of the input.

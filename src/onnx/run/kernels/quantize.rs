@@ -1,9 +1,9 @@
 //! Quantized numbers: integers, or narrow floats, with scales and zero points.
 
 use super::reals::{Reals, around, matrices, saturated};
-use super::reduce::{MAX, MIN};
 use crate::eval::EvalError;
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::eval::kernels::{MAX, MIN};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::DType;
 
 /// The scale and the zero point of a whole tensor.
@@ -160,7 +160,7 @@ fn centred(call: &NodeCall, i: usize, zero: usize, rows: bool) -> Result<Vec<f64
     if items.is_empty() {
         return Ok(x.items.into_owned());
     }
-    let along = along(call, x.shape, (items.len(), zero.as_ref().map_or(&[][..], |zero| zero.shape)), rows)?;
+    let along = along(call, x.shape, items.len(), zero.as_ref().map_or(&[][..], |zero| zero.shape), rows)?;
     Ok(x.items.iter().enumerate().map(|(i, item)| item - items[along(i)]).collect())
 }
 
@@ -168,7 +168,8 @@ fn centred(call: &NodeCall, i: usize, zero: usize, rows: bool) -> Result<Vec<f64
 fn along(
     call: &NodeCall,
     shape: &[usize],
-    (count, of): (usize, &[usize]),
+    count: usize,
+    of: &[usize],
     rows: bool,
 ) -> Result<impl Fn(usize) -> usize, EvalError> {
     let (row, column) = match shape {
@@ -195,7 +196,7 @@ fn along(
 /// `MatMulInteger`.
 pub(in crate::onnx) fn matmul_integer(call: &NodeCall) -> KernelResult {
     let (a, b) = (centred(call, 0, 2, true)?, centred(call, 1, 3, false)?);
-    let (shape, items) = matrices(call, (&a, call.tensor(0)?.shape()), (&b, call.tensor(1)?.shape()))?;
+    let (shape, items) = matrices(call, &a, call.tensor(0)?.shape(), &b, call.tensor(1)?.shape())?;
     one(call.wrapped(DType::Int32, &shape, items.into_iter().map(|item| item as i128))?)
 }
 
@@ -204,9 +205,9 @@ pub(in crate::onnx) fn qlinear_matmul(call: &NodeCall) -> KernelResult {
     let (a, b) = (centred(call, 0, 2, true)?, centred(call, 3, 5, false)?);
     let of_y = Quantization::single(call, 6, 7)?;
     let (left, right) = (Reals::of(call, 1)?, Reals::of(call, 4)?);
-    let (shape, items) = matrices(call, (&a, call.tensor(0)?.shape()), (&b, call.tensor(3)?.shape()))?;
-    let row = along(call, &shape, (left.items.len(), left.shape), true)?;
-    let column = along(call, &shape, (right.items.len(), right.shape), false)?;
+    let (shape, items) = matrices(call, &a, call.tensor(0)?.shape(), &b, call.tensor(3)?.shape())?;
+    let row = along(call, &shape, left.items.len(), left.shape, true)?;
+    let column = along(call, &shape, right.items.len(), right.shape, false)?;
     let quantized = items.iter().enumerate().map(|(i, item)| {
         let scale = left.items[row(i)] as f32 * right.items[column(i)] as f32 / of_y.scale as f32;
         saturated(of_y.dtype, rescaled(*item, scale) + of_y.zero)

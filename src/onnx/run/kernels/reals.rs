@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::eval::EvalError;
 use crate::eval::kernels::multiplied;
 use crate::onnx::run::broadcast::{common_or, to};
-use crate::onnx::run::call::{NodeCall, floats};
+use crate::onnx::run::node_call::{NodeCall, floats};
 use crate::tensor::kernels::Matrices;
 use crate::tensor::{DType, Tensor};
 
@@ -115,8 +115,10 @@ pub(super) fn broadcast(call: &NodeCall, a: &[usize], b: &[usize]) -> Result<Vec
 /// The shapes do not fit, or a limit is exceeded.
 pub(super) fn matrices(
     call: &NodeCall,
-    (a, left): (&[f64], &[usize]),
-    (b, right): (&[f64], &[usize]),
+    a: &[f64],
+    left: &[usize],
+    b: &[f64],
+    right: &[usize],
 ) -> Result<(Vec<usize>, Vec<f64>), EvalError> {
     let misfit = || call.misfit(format!("matrices of shapes {left:?} and {right:?} have no product"));
     let (row, column) = (left.len() == 1, right.len() == 1);

@@ -5,7 +5,7 @@ use crate::eval::EvalError;
 use crate::eval::kernels::{exchanged, multiplied};
 use crate::library::recurrent::RecurrentKind;
 use crate::onnx::run::activation::{self, Activation, ActivationError};
-use crate::onnx::run::call::{KernelResult, NodeCall};
+use crate::onnx::run::node_call::{KernelResult, NodeCall};
 use crate::tensor::Tensor;
 
 /// The activations of a layer, those of one direction after another.
@@ -112,7 +112,8 @@ impl<'c> RecurrentLayer<'c> {
     fn run(
         &self,
         call: &NodeCall,
-        (direction, backward): (usize, bool),
+        direction: usize,
+        backward: bool,
         activations: &[Activation],
         mut state: RecurrentState,
     ) -> Result<(Vec<f64>, RecurrentState), EvalError> {
@@ -238,7 +239,7 @@ fn layer(call: &NodeCall, kind: RecurrentKind) -> KernelResult {
     for (i, &backward) in directions.iter().enumerate() {
         let own = |items: &[f64]| items[i * batch * hidden..][..batch * hidden].to_vec();
         let state = RecurrentState { h: own(&first_h), c: own(&first_c) };
-        let (all, last) = layer.run(call, (i, backward), &activations[i * each..][..each], state)?;
+        let (all, last) = layer.run(call, i, backward, &activations[i * each..][..each], state)?;
         y.extend(all);
         h.extend(last.h);
         c.extend(last.c);

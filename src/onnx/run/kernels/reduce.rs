@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use crate::eval::EvalError;
-use crate::eval::kernels::first_along;
-use crate::onnx::run::call::{KernelResult, NodeCall, floats, integers, one};
+use crate::eval::kernels::{MAX, MIN, Reduction, WholeNumbers, first_along, total};
 use crate::onnx::run::kernels::elementwise::wide;
-use crate::tensor::kernels::{best, each_group, grouped, peak, soften, soften_logarithms, sum};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, floats, integers, one};
+use crate::tensor::kernels::{Extreme, best, each_group, grouped, peak, soften, soften_logarithms, sum};
 use crate::tensor::{DType, Data, Tensor};
 
 /// The axes that a reduction is along, and whether they stay with an extent of 1; no axes if nothing is reduced.
@@ -43,23 +43,28 @@ impl ReducedAxes {
     }
 }
 
-/// An end of the range of a type.
-#[derive(Clone, Copy)]
-pub(in crate::onnx::run) enum RangeEnd {
-    Least,
-    Greatest,
-}
-
-/// What a reduction computes of floats, and of integers.
-pub(in crate::onnx) struct Reduction {
-    pub(in crate::onnx::run) of_floats: fn(&[f64]) -> f64,
-    pub(in crate::onnx::run) of_integers: fn(&[i128]) -> Option<i128>,
-    /// Whether the reduction of no integers is the least or the greatest one of the type.
-    pub(in crate::onnx::run) of_none: Option<RangeEnd>,
-}
-
 /// A reduction; `since` is the first version whose axes are an operand.
 pub(in crate::onnx) fn reduce(call: &NodeCall, since: i64, of: &Reduction) -> KernelResult {
+    reduced(call, since, of, |_| None)
+}
+
+/// The greatest item, of no integers the least one of their type.
+pub(in crate::onnx) fn max(call: &NodeCall) -> KernelResult {
+    reduced(call, 18, &MAX, |(least, _)| Some(least))
+}
+
+/// The least item, of no integers the greatest one of their type.
+pub(in crate::onnx) fn min(call: &NodeCall) -> KernelResult {
+    reduced(call, 18, &MIN, |(_, greatest)| Some(greatest))
+}
+
+/// A reduction; of no integers it is a number of their range, or else not defined.
+fn reduced(
+    call: &NodeCall,
+    since: i64,
+    of: &Reduction,
+    of_none: impl FnOnce((i128, i128)) -> Option<i128>,
+) -> KernelResult {
     let x = call.tensor(0)?;
     let axes = ReducedAxes::new(call, x.rank(), since)?;
     call.budget.work(x.len() as u64)?;
@@ -68,12 +73,10 @@ pub(in crate::onnx) fn reduce(call: &NodeCall, since: i64, of: &Reduction) -> Ke
     let data = match x.dtype() {
         dtype if dtype.is_integer() || dtype == DType::Bool => {
             let items: Vec<i128> = wide(x).collect();
-            let reduced: Vec<Option<i128>> = grouped(&items, x.shape(), &axes.axes, of.of_integers);
-            let end = of.of_none.zip(dtype.range()).map(|(end, (least, greatest))| match end {
-                RangeEnd::Least => least,
-                RangeEnd::Greatest => greatest,
-            });
-            let reduced: Option<Vec<i128>> = reduced.into_iter().map(|item| item.or(end)).collect();
+            let end = dtype.range().and_then(of_none);
+            let reduce = |group: &[i128]| (of.of_integers)(&mut group.iter().copied()).or(end);
+            let reduced: Option<Vec<i128>> =
+                grouped::<_, _, Vec<_>>(&items, x.shape(), &axes.axes, reduce).into_iter().collect();
             let undefined = || EvalError::value(format!("`{}` of no integers is not defined", call.name()));
             Data::from_wide(dtype, reduced.ok_or_else(undefined)?.into_iter())
         }
@@ -90,47 +93,18 @@ fn truncated(value: f64) -> Option<i128> {
     Some(value as i128)
 }
 
-fn total(items: &[i128]) -> i128 {
-    items.iter().fold(0, |sum: i128, item| sum.wrapping_add(*item))
+fn real(items: WholeNumbers) -> Vec<f64> {
+    items.map(|item| item as f64).collect()
 }
-
-fn real(items: &[i128]) -> Vec<f64> {
-    items.iter().map(|item| *item as f64).collect()
-}
-
-pub(in crate::onnx) const SUM: Reduction =
-    Reduction { of_floats: |items| sum(items.iter().copied()), of_integers: |items| Some(total(items)), of_none: None };
-
-pub(in crate::onnx) const MEAN: Reduction = Reduction {
-    of_floats: |items| sum(items.iter().copied()) / items.len() as f64,
-    of_integers: |items| total(items).checked_div(items.len() as i128),
-    of_none: None,
-};
 
 pub(in crate::onnx) const PRODUCT: Reduction = Reduction {
     of_floats: |items| items.iter().product(),
-    of_integers: |items| Some(items.iter().fold(1, |all: i128, item| all.wrapping_mul(*item))),
-    of_none: None,
-};
-
-/// The greatest item, NaN if one is NaN.
-pub(in crate::onnx) const MAX: Reduction = Reduction {
-    of_floats: |items| items.iter().fold(f64::NEG_INFINITY, |all, &x| if x > all || x.is_nan() { x } else { all }),
-    of_integers: |items| items.iter().copied().max(),
-    of_none: Some(RangeEnd::Least),
-};
-
-/// The least item, NaN if one is NaN.
-pub(in crate::onnx) const MIN: Reduction = Reduction {
-    of_floats: |items| items.iter().fold(f64::INFINITY, |all, &x| if x < all || x.is_nan() { x } else { all }),
-    of_integers: |items| items.iter().copied().min(),
-    of_none: Some(RangeEnd::Greatest),
+    of_integers: |items| Some(items.fold(1, i128::wrapping_mul)),
 };
 
 pub(in crate::onnx) const L1: Reduction = Reduction {
     of_floats: |items| sum(items.iter().map(|item| item.abs())),
-    of_integers: |items| Some(items.iter().fold(0i128, |sum, item| sum.wrapping_add(item.abs()))),
-    of_none: None,
+    of_integers: |items| Some(total(&mut items.map(i128::abs))),
 };
 
 fn squares(items: &[f64]) -> f64 {
@@ -140,19 +114,14 @@ fn squares(items: &[f64]) -> f64 {
 pub(in crate::onnx) const L2: Reduction = Reduction {
     of_floats: |items| squares(items).sqrt(),
     of_integers: |items| truncated(squares(&real(items)).sqrt()),
-    of_none: None,
 };
 
-pub(in crate::onnx) const SUM_OF_SQUARES: Reduction = Reduction {
-    of_floats: squares,
-    of_integers: |items| Some(items.iter().fold(0i128, |sum, item| sum.wrapping_add(item.wrapping_mul(*item)))),
-    of_none: None,
-};
+pub(in crate::onnx) const SUM_OF_SQUARES: Reduction =
+    Reduction { of_floats: squares, of_integers: |items| Some(total(&mut items.map(|item| item.wrapping_mul(item)))) };
 
 pub(in crate::onnx) const LOG_OF_SUM: Reduction = Reduction {
     of_floats: |items| sum(items.iter().copied()).ln(),
     of_integers: |items| truncated((total(items) as f64).ln()),
-    of_none: None,
 };
 
 /// The logarithm of the sum of exponentials, which themselves may overflow.
@@ -164,11 +133,8 @@ fn log_of_exponentials(items: &[f64]) -> f64 {
     peak + sum(items.iter().map(|item| (item - peak).exp())).ln()
 }
 
-pub(in crate::onnx) const LOG_OF_EXPONENTIALS: Reduction = Reduction {
-    of_floats: log_of_exponentials,
-    of_integers: |items| truncated(log_of_exponentials(&real(items))),
-    of_none: None,
-};
+pub(in crate::onnx) const LOG_OF_EXPONENTIALS: Reduction =
+    Reduction { of_floats: log_of_exponentials, of_integers: |items| truncated(log_of_exponentials(&real(items))) };
 
 /// Softmax along axes, or another function of the items along an axis.
 fn along(call: &NodeCall, f: impl Fn(&mut [f64])) -> KernelResult {
@@ -248,17 +214,9 @@ pub(in crate::onnx) fn cumulative(
 
 /// The index of the best item along an axis, the first or the last one of equal ones.
 pub(in crate::onnx) fn arg(call: &NodeCall, greatest: bool) -> KernelResult {
-    fn found<T: Copy + PartialOrd>(items: &[T], greatest: bool, last: bool) -> i64 {
-        let none = |x: T| x.partial_cmp(&x).is_none();
-        let better = |a: T, b: T| {
-            let wins = if greatest { a > b } else { a < b };
-            !none(b) && (wins || none(a) || last && a == b)
-        };
-        best(items, better).unwrap_or(0) as i64
-    }
     let x = call.tensor(0)?;
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
-    let last = call.flag("select_last_index", false)?;
+    let which = Extreme { greatest, last: call.flag("select_last_index", false)? };
     let axes = ReducedAxes { axes: vec![axis], keeps: call.flag("keepdims", true)? };
     if x.shape()[axis] == 0 {
         return Err(EvalError::value(format!("`{}` of no items is not defined", call.name())));
@@ -267,8 +225,8 @@ pub(in crate::onnx) fn arg(call: &NodeCall, greatest: bool) -> KernelResult {
     let shape = axes.shape(x.shape());
     call.room(&shape)?;
     let items: Vec<i64> = match x.dtype().is_integer() {
-        true => grouped(&wide(x).collect::<Vec<_>>(), x.shape(), &axes.axes, |group| found(group, greatest, last)),
-        false => grouped(&floats(x)?, x.shape(), &axes.axes, |group| found(group, greatest, last)),
+        true => grouped(&wide(x).collect::<Vec<_>>(), x.shape(), &axes.axes, |group| which.index(group)),
+        false => grouped(&floats(x)?, x.shape(), &axes.axes, |group| which.index(group)),
     };
     one(Tensor::integers(&shape, items)?)
 }

@@ -3,66 +3,9 @@
 use super::reals::{Reals, around, saturated, sizes};
 use crate::dictionary::{CUBIC_SLOPE, cubic};
 use crate::eval::EvalError;
-use crate::onnx::run::call::{KernelResult, NodeCall, floats, one};
+use crate::eval::kernels::{COORDINATES, Coordinates, ROUNDINGS, ResampledAxis, Rounding};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, floats, one};
 use crate::tensor::Tensor;
-
-/// How places of the result correspond to those of the operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Coordinates {
-    HalfPixel,
-    HalfPixelSymmetric,
-    PytorchHalfPixel,
-    NearestHalfPixel,
-    AlignCorners,
-    Asymmetric,
-    Crop,
-}
-
-const COORDINATES: &[(&str, Coordinates)] = &[
-    ("half_pixel", Coordinates::HalfPixel),
-    ("half_pixel_symmetric", Coordinates::HalfPixelSymmetric),
-    ("pytorch_half_pixel", Coordinates::PytorchHalfPixel),
-    ("tf_half_pixel_for_nn", Coordinates::NearestHalfPixel),
-    ("align_corners", Coordinates::AlignCorners),
-    ("asymmetric", Coordinates::Asymmetric),
-    ("tf_crop_and_resize", Coordinates::Crop),
-];
-
-/// How a place between items is rounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rounding {
-    PreferFloor,
-    PreferCeil,
-    Floor,
-    Ceil,
-    /// That of the first versions: up where the result is smaller than the operand, else down.
-    Simple,
-}
-
-const ROUNDINGS: &[(&str, Rounding)] = &[
-    ("round_prefer_floor", Rounding::PreferFloor),
-    ("round_prefer_ceil", Rounding::PreferCeil),
-    ("floor", Rounding::Floor),
-    ("ceil", Rounding::Ceil),
-];
-
-impl Rounding {
-    fn round(self, place: f64, scale: f64) -> f64 {
-        match self {
-            Rounding::PreferFloor => (place - 0.5).ceil(),
-            Rounding::PreferCeil => (place + 0.5).floor(),
-            Rounding::Floor => place.floor(),
-            Rounding::Ceil => place.ceil(),
-            Rounding::Simple => {
-                if scale < 1.0 {
-                    place.ceil()
-                } else {
-                    place.floor()
-                }
-            }
-        }
-    }
-}
 
 /// How items are selected.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,15 +16,7 @@ enum ResizeMode {
     Cubic(f64),
 }
 
-/// The resampling along an axis.
-#[derive(Clone, Copy, Debug)]
-struct ResizedAxis {
-    input: usize,
-    output: usize,
-    scale: f64,
-    /// The part of the operand, as fractions.
-    region: (f64, f64),
-}
+type ResizedAxis = ResampledAxis<f64>;
 
 fn named<T: Copy>(call: &NodeCall, table: &[(&str, T)], name: &str, default: &str) -> Result<T, EvalError> {
     let text = call.text_or(name, default)?;
@@ -89,38 +24,14 @@ fn named<T: Copy>(call: &NodeCall, table: &[(&str, T)], name: &str, default: &st
     found.ok_or_else(|| call.refused(format!("`{name}` is '{text}'")))
 }
 
-impl ResizedAxis {
-    /// The place in the operand of an item of the result.
-    fn place(&self, coordinates: Coordinates, i: usize) -> f64 {
-        let (i, scale, input) = (i as f64, self.scale, self.input as f64);
-        let length = scale * input;
-        match coordinates {
-            Coordinates::HalfPixel => (i + 0.5) / scale - 0.5,
-            Coordinates::HalfPixelSymmetric => {
-                input / 2.0 * (1.0 - self.output as f64 / length) + (i + 0.5) / scale - 0.5
-            }
-            Coordinates::PytorchHalfPixel if length == 1.0 => -0.5,
-            Coordinates::PytorchHalfPixel => (i + 0.5) / scale - 0.5,
-            Coordinates::NearestHalfPixel => (i + 0.5) / scale,
-            Coordinates::AlignCorners if length == 1.0 => 0.0,
-            Coordinates::AlignCorners => i * (input - 1.0) / (length - 1.0),
-            Coordinates::Asymmetric => i / scale,
-            Coordinates::Crop => {
-                let (start, end) = self.region;
-                let last = input - 1.0;
-                let shift = match length == 1.0 {
-                    true => (end - start) * last / 2.0,
-                    false => i * (end - start) * last / (length - 1.0),
-                };
-                start * last + shift
-            }
-        }
-    }
+/// The resampling along an axis of the operand.
+fn resized(input: usize, output: usize, scale: f64, region: [f64; 2]) -> ResizedAxis {
+    ResampledAxis { input, output, scale, region, is_single: scale * input as f64 == 1.0 }
+}
 
-    /// Whether nothing changes along the axis.
-    fn is_same(&self) -> bool {
-        self.input == self.output && (self.scale - 1.0).abs() < 1e-9 && self.region == (0.0, 1.0)
-    }
+/// Whether nothing changes along an axis.
+fn is_same(axis: &ResizedAxis) -> bool {
+    axis.input == axis.output && (axis.scale - 1.0).abs() < 1e-9 && axis.region == [0.0, 1.0]
 }
 
 /// What a node resamples, and how.
@@ -170,7 +81,7 @@ impl Resampling {
     /// Selects the nearest items.
     fn nearest(&self, call: &NodeCall, x: &Tensor, rounding: Rounding) -> KernelResult {
         let mut along = x.places();
-        for (axis, places) in self.axes.iter().zip(&mut along).filter(|(axis, _)| !axis.is_same()) {
+        for (axis, places) in self.axes.iter().zip(&mut along).filter(|(axis, _)| !is_same(axis)) {
             call.budget.room(&[axis.output])?;
             let place = |i: usize| {
                 let place = axis.place(self.coordinates, i);
@@ -186,7 +97,7 @@ impl Resampling {
     fn interpolated(&self, call: &NodeCall, x: &Tensor) -> KernelResult {
         let x = Reals::new(call, x)?;
         let (mut items, mut shape) = (x.items.to_vec(), x.shape.to_vec());
-        for (i, axis) in self.axes.iter().enumerate().filter(|(_, axis)| !axis.is_same()) {
+        for (i, axis) in self.axes.iter().enumerate().filter(|(_, axis)| !is_same(axis)) {
             let (outer, _, inner) = around(&shape, i);
             shape[i] = axis.output;
             let mut result = vec![0.0; call.budget.room(&shape)?];
@@ -271,10 +182,9 @@ fn axes(call: &NodeCall, x: &Tensor, crop: bool) -> Result<Vec<ResizedAxis>, Eva
     if region.len() != 2 * chosen.len() {
         return Err(call.misfit(format!("a region of {} items for {} axes", region.len(), chosen.len())));
     }
-    let same = |&extent: &usize| ResizedAxis { input: extent, output: extent, scale: 1.0, region: (0.0, 1.0) };
-    let mut axes: Vec<ResizedAxis> = shape.iter().map(same).collect();
+    let mut axes: Vec<ResizedAxis> = shape.iter().map(|&extent| resized(extent, extent, 1.0, [0.0, 1.0])).collect();
     for (i, (&axis, (output, scale))) in chosen.iter().zip(found).enumerate() {
-        axes[axis] = ResizedAxis { input: shape[axis], output, scale, region: (region[i], region[chosen.len() + i]) };
+        axes[axis] = resized(shape[axis], output, scale, [region[i], region[chosen.len() + i]]);
         if shape[axis] == 0 && output != 0 {
             return Err(call.misfit("there are no items to resample"));
         }
@@ -336,9 +246,7 @@ pub(in crate::onnx) fn upsample(call: &NodeCall) -> KernelResult {
     if scales.len() != x.rank() {
         return Err(call.misfit(format!("{} scales for {} axes", scales.len(), x.rank())));
     }
-    let axis = |(&input, scale): (&usize, f64)| {
-        Ok(ResizedAxis { input, output: scaled(call, input, scale)?, scale, region: (0.0, 1.0) })
-    };
+    let axis = |(&input, scale): (&usize, f64)| Ok(resized(input, scaled(call, input, scale)?, scale, [0.0, 1.0]));
     let axes = x.shape().iter().zip(scales).map(axis).collect::<Result<Vec<_>, EvalError>>()?;
     call.budget.room(&axes.iter().map(|axis| axis.output).collect::<Vec<_>>())?;
     let mode = match &*call.text_or("mode", "nearest")? {

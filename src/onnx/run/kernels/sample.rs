@@ -3,8 +3,9 @@
 use super::quantize::rounded;
 use super::reals::{Reals, naturals, planes, sizes};
 use crate::dictionary::{CUBIC_SLOPE, cubic};
+use crate::eval::kernels::{SampledPlanes, Tap};
 use crate::eval::{EvalError, advance};
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::kernels::sum;
 
 /// What is outside of the operand.
@@ -77,7 +78,7 @@ impl Sampling {
     }
 
     /// The items along an axis for a coordinate from -1 to 1, with their weights.
-    fn taps(&self, coordinate: f64, extent: usize, taps: &mut Vec<(Option<usize>, f64)>) {
+    fn taps(&self, coordinate: f64, extent: usize, taps: &mut Vec<Tap<f64>>) {
         let length = extent as f64;
         let place = match self.aligned {
             true => (coordinate + 1.0) / 2.0 * (length - 1.0),
@@ -107,18 +108,6 @@ impl Sampling {
     }
 }
 
-/// All products of taps along axes: places in a plane with weights.
-fn joined(taps: &[Vec<(Option<usize>, f64)>], extents: &[usize]) -> Vec<(usize, f64)> {
-    let mut all = vec![(0, 1.0)];
-    for (taps, extent) in taps.iter().zip(extents) {
-        let next = |&(place, weight): &(usize, f64)| {
-            taps.iter().filter_map(move |(at, part)| Some((place * extent + (*at)?, weight * part)))
-        };
-        all = all.iter().flat_map(next).collect();
-    }
-    all
-}
-
 /// `GridSample`.
 pub(in crate::onnx) fn grid_sample(call: &NodeCall) -> KernelResult {
     let (x, grid, sampling) = (Reals::of(call, 0)?, Reals::of(call, 1)?, Sampling::read(call)?);
@@ -130,28 +119,18 @@ pub(in crate::onnx) fn grid_sample(call: &NodeCall) -> KernelResult {
         return Err(misfit());
     }
     let shape: Vec<usize> = [batch, channels].into_iter().chain(space.iter().copied()).collect();
-    let mut result = vec![0.0; call.budget.room(&shape)?];
-    if !result.is_empty() && extents.contains(&0) {
+    let count = call.budget.room(&shape)?;
+    if count > 0 && extents.contains(&0) {
         return Err(misfit());
     }
-    call.budget.product(result.len(), 1 << (2 * rank))?;
-    let (plane, positions) = (extents.iter().product::<usize>(), space.iter().product::<usize>());
-    let mut taps = vec![Vec::new(); rank];
-    for at in 0..if result.is_empty() { 0 } else { batch * positions } {
-        // The grid has the coordinate of the last axis first.
-        for (axis, taps) in taps.iter_mut().enumerate() {
-            sampling.taps(grid.items[at * rank + rank - 1 - axis], extents[axis], taps);
-        }
-        let all = joined(&taps, extents);
-        // Items outside are zeros of the sum, after which it is not -0.
-        let outside = all.len() < taps.iter().map(Vec::len).product();
-        let (b, position) = (at / positions, at % positions);
-        for channel in 0..channels {
-            let from = &x.items[(b * channels + channel) * plane..][..plane];
-            let items = sum(all.iter().map(|&(place, weight)| from[place] * weight));
-            result[(b * channels + channel) * positions + position] = if outside { items + 0.0 } else { items };
-        }
-    }
+    call.budget.product(count, 1 << (2 * rank))?;
+    let planes = SampledPlanes { items: &x.items, batch, channels, extents };
+    // The grid has the coordinate of the last axis first.
+    let result = planes.sampled(space.iter().product(), |at, taps| {
+        let coordinates = grid.items[at * rank..][..rank].iter().rev();
+        let axes = taps.iter_mut().zip(coordinates).zip(extents);
+        axes.for_each(|((taps, coordinate), extent)| sampling.taps(*coordinate, *extent, taps));
+    });
     one(call.rounded(x.dtype, &shape, result)?)
 }
 
@@ -202,7 +181,7 @@ struct Cells {
 }
 
 impl Cells {
-    fn new((start, end): (f64, f64), cells: usize, ratio: i64, half_pixel: bool) -> Self {
+    fn new(start: f64, end: f64, cells: usize, ratio: i64, half_pixel: bool) -> Self {
         let length = if half_pixel { end - start } else { (end - start).max(1.0) };
         let samples = if ratio > 0 { ratio as usize } else { (length / cells as f64).ceil() as usize };
         Cells { start, size: length / cells as f64, samples }
@@ -276,8 +255,8 @@ pub(in crate::onnx) fn roi_align(call: &NodeCall) -> KernelResult {
         let batch = batch.ok_or_else(|| call.refused("a batch index is outside of the operand"))?;
         let corner = |i: usize| regions.items[region * 4 + i] * scale - if half_pixel { 0.5 } else { 0.0 };
         let cells = [
-            Cells::new((corner(1), corner(3)), rows, ratio, half_pixel),
-            Cells::new((corner(0), corner(2)), columns, ratio, half_pixel),
+            Cells::new(corner(1), corner(3), rows, ratio, half_pixel),
+            Cells::new(corner(0), corner(2), columns, ratio, half_pixel),
         ];
         let samples = call.budget.room(&[cells[0].samples, cells[1].samples])?;
         call.budget.product(samples.saturating_mul(rows * columns), 4 * channels + 1)?;

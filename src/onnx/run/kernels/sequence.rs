@@ -2,7 +2,7 @@
 
 use super::layout::{joined, sections};
 use crate::eval::EvalError;
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::Tensor;
 use crate::tensor::value::{RunValue, SLOT};
 

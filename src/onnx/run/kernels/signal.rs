@@ -2,78 +2,9 @@
 
 use super::reals::{Reals, around};
 use crate::eval::EvalError;
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::eval::kernels::{Complex, Fourier, SignalFrames, Signals};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::DType;
-
-/// A complex number.
-type Complex = [f64; 2];
-
-/// A Fourier transform of a length.
-struct Transform {
-    /// The powers of the root of unity.
-    roots: Vec<Complex>,
-    inverse: bool,
-}
-
-impl Transform {
-    fn new(call: &NodeCall, length: usize, inverse: bool) -> Result<Self, EvalError> {
-        let sign = if inverse { 1.0 } else { -1.0 };
-        let root = |k: usize| {
-            let angle = sign * 2.0 * std::f64::consts::PI * k as f64 / length as f64;
-            [angle.cos(), angle.sin()]
-        };
-        Ok(Transform { roots: (0..call.budget.room(&[length])?).map(root).collect(), inverse })
-    }
-
-    fn length(&self) -> usize {
-        self.roots.len()
-    }
-
-    /// The transform of as many numbers as its length.
-    fn apply(&self, call: &NodeCall, signal: &[Complex]) -> Result<Vec<Complex>, EvalError> {
-        let mut result = signal.to_vec();
-        let odd = self.length() >> self.length().trailing_zeros().min(63);
-        call.budget.product(self.length(), odd + 64)?;
-        self.split(&mut result, 1);
-        if self.inverse {
-            let factor = 1.0 / self.length() as f64;
-            result.iter_mut().flatten().for_each(|part| *part *= factor);
-        }
-        Ok(result)
-    }
-
-    /// Transforms in place by those of the even and of the odd numbers, or directly if their number is odd.
-    fn split(&self, signal: &mut [Complex], step: usize) {
-        let count = signal.len();
-        let product = |[a, b]: Complex, k: usize| {
-            let [c, d] = self.roots[k * step % self.length()];
-            [a * c - b * d, a * d + b * c]
-        };
-        if count % 2 == 1 || count < 2 {
-            let direct = |k: usize| {
-                let terms = signal.iter().enumerate().map(|(j, &x)| product(x, j * k % count));
-                terms.fold([0.0; 2], |sum, x| [sum[0] + x[0], sum[1] + x[1]])
-            };
-            let result: Vec<Complex> = (0..count).map(direct).collect();
-            signal.copy_from_slice(&result);
-            return;
-        }
-        let part = |first: usize| signal.iter().skip(first).step_by(2).copied().collect::<Vec<_>>();
-        let (mut even, mut odd) = (part(0), part(1));
-        self.split(&mut even, step * 2);
-        self.split(&mut odd, step * 2);
-        for k in 0..count / 2 {
-            let ([a, b], [c, d]) = (even[k], product(odd[k], k));
-            signal[k] = [a + c, b + d];
-            signal[k + count / 2] = [a - c, b - d];
-        }
-    }
-}
-
-/// The number at a place of signals that are real or complex.
-fn number(items: &[f64], parts: usize, place: usize) -> Complex {
-    [items[place * parts], if parts == 2 { items[place * parts + 1] } else { 0.0 }]
-}
 
 /// A length that an operand gives.
 fn length(call: &NodeCall, i: usize) -> Result<Option<usize>, EvalError> {
@@ -102,32 +33,24 @@ pub(in crate::onnx) fn dft(call: &NodeCall) -> KernelResult {
     let (outer, extent, inner) = around(&x.shape[..rank - 1], axis);
     let default = if inverse && half { extent.saturating_sub(1) * 2 } else { extent };
     let length = length(call, 1)?.unwrap_or(default);
-    let transform = Transform::new(call, length, inverse)?;
     let mut shape = x.shape.to_vec();
     shape[axis] = if half && !inverse { length / 2 + 1 } else { length };
     // A half of a spectrum is that of a real signal.
     shape[rank - 1] = if half && inverse { 1 } else { 2 };
-    let (kept, width) = (shape[axis], shape[rank - 1]);
-    let mut result = vec![0.0; call.budget.room(&shape)?];
-    let mut signal = vec![[0.0; 2]; length];
-    for row in 0..outer * inner {
-        let (block, within) = (row / inner, row % inner);
-        signal.fill([0.0; 2]);
-        for (i, to) in signal.iter_mut().enumerate().take(extent) {
-            *to = number(&x.items, parts, (block * extent + i) * inner + within);
+    let signals = Signals { items: &x.items, parts, outer, extent, inner };
+    let frames = SignalFrames { count: 1, step: 1, kept: shape[axis] };
+    let mirror = |signal: &mut [Complex]| {
+        for i in length / 2 + 1..if half && inverse { length } else { 0 } {
+            let [a, b] = signal[length - i];
+            signal[i] = [a, -b];
         }
-        if half && inverse {
-            for i in length / 2 + 1..length {
-                let [a, b] = signal[length - i];
-                signal[i] = [a, -b];
-            }
-        }
-        for (i, found) in transform.apply(call, &signal)?.iter().enumerate().take(kept) {
-            let at = ((block * kept + i) * inner + within) * width;
-            result[at..at + width].copy_from_slice(&found[..width]);
-        }
+    };
+    let mut result = Fourier::new(call.budget, length, inverse)?.spectra(call.budget, &signals, &frames, mirror)?;
+    if inverse {
+        let factor = 1.0 / length as f64;
+        result.iter_mut().for_each(|part| *part *= factor);
     }
-    one(call.rounded(x.dtype, &shape, result)?)
+    one(call.rounded(x.dtype, &shape, result.into_iter().step_by(2 / shape[rank - 1]))?)
 }
 
 /// `STFT`: the transforms of frames of a signal.
@@ -149,21 +72,17 @@ pub(in crate::onnx) fn stft(call: &NodeCall) -> KernelResult {
     if frame > samples || frame == 0 || wide > frame {
         return Err(call.misfit(format!("frames of {frame} with a window of {wide} for {samples} samples")));
     }
-    let (transform, frames) = (Transform::new(call, frame, false)?, (samples - frame) / step + 1);
-    let half = call.flag("onesided", true)?;
-    let kept = if half { frame / 2 + 1 } else { frame };
-    let shape = [batch, frames, kept, 2];
-    let mut result = Vec::with_capacity(call.budget.room(&shape)?);
-    let mut signal = vec![[0.0; 2]; frame];
-    for at in 0..batch * frames {
-        let start = at / frames * samples + at % frames * step;
-        for (i, to) in signal.iter_mut().enumerate() {
-            let weight = window.as_ref().map_or(1.0, |window| window.items.get(i).copied().unwrap_or(0.0));
-            *to = number(&x.items, parts, start + i).map(|part| part * weight);
-        }
-        result.extend(transform.apply(call, &signal)?.into_iter().take(kept).flatten());
-    }
-    one(call.rounded(x.dtype, &shape, result)?)
+    let count = (samples - frame) / step + 1;
+    let kept = if call.flag("onesided", true)? { frame / 2 + 1 } else { frame };
+    let signals = Signals { items: &x.items, parts, outer: batch, extent: samples, inner: 1 };
+    let weights = window.as_ref().map(|window| window.items.iter().copied().chain(std::iter::repeat(0.0)));
+    let weighted = |signal: &mut [Complex]| {
+        let pairs = signal.iter_mut().zip(weights.clone().into_iter().flatten());
+        pairs.for_each(|(number, weight)| *number = number.map(|part| part * weight));
+    };
+    let transform = Fourier::new(call.budget, frame, false)?;
+    let result = transform.spectra(call.budget, &signals, &SignalFrames { count, step, kept }, weighted)?;
+    one(call.rounded(x.dtype, &[batch, count, kept, 2], result)?)
 }
 
 /// A window: a function of the part of its length.

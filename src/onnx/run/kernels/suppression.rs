@@ -2,7 +2,7 @@
 
 use super::reals::Reals;
 use crate::eval::Suppression;
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::Data;
 
 /// `NonMaxSuppression`: the batch, class and number of each selected box.
@@ -19,6 +19,6 @@ pub(in crate::onnx) fn non_max_suppression(call: &NodeCall) -> KernelResult {
         least: call.single_float(4)?,
         centred: call.flag("center_point_box", false)?,
     };
-    let selected = of.selected(call.budget, (&boxes.items, &scores.items), [batch, classes, count])?;
+    let selected = of.selected(call.budget, &boxes.items, &scores.items, [batch, classes, count])?;
     one(call.made(&[selected.len() / 3, 3], Data::Int64(selected))?)
 }

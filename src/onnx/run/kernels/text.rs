@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::reals::{broadcast, naturals};
 use crate::eval::EvalError;
 use crate::onnx::run::broadcast::to;
-use crate::onnx::run::call::{KernelResult, NodeCall, integers, one, texts};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, integers, one, texts};
 use crate::tensor::{Data, Tensor};
 
 /// `StringConcat`.

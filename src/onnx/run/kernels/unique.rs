@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::reduce::SortKeys;
-use crate::onnx::run::call::{KernelResult, NodeCall};
+use crate::onnx::run::node_call::{KernelResult, NodeCall};
 use crate::tensor::Tensor;
 
 /// The units of 8 bytes that a slice takes in the lists of orders, groups and results.

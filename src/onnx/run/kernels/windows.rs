@@ -6,7 +6,7 @@ use crate::eval::kernels::{Direction, SlidingWindow, Windows};
 use crate::extents::Window;
 use crate::graph::border::Border;
 use crate::onnx::operators::AutoPad;
-use crate::onnx::run::call::NodeCall;
+use crate::onnx::run::node_call::NodeCall;
 
 /// Steps and paddings beyond this do not occur in real models, and would overflow.
 const GREATEST: i64 = 1 << 31;

@@ -1,6 +1,6 @@
 //! Attention.
 
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall, element_numbered};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall, element_numbered};
 use crate::onnx::standard::template::TemplateSettings;
 use crate::onnx::types::ElementType;
 

@@ -1,6 +1,6 @@
 //! Comparisons, limits and conversions.
 
-use crate::onnx::standard::call::{Build, StandardCall};
+use crate::onnx::standard::standard_call::{Build, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 pub(in crate::onnx::standard) fn cast_like(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {

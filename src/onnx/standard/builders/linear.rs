@@ -1,6 +1,6 @@
 //! Operators of sequences of tokens: rotary positions, causal convolutions and linear attention.
 
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 pub(in crate::onnx::standard) fn rotary_embedding(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {

@@ -1,6 +1,6 @@
 //! Losses.
 
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 pub(in crate::onnx::standard) fn negative_log_likelihood(

@@ -3,7 +3,7 @@
 use super::activation;
 use crate::library::recurrent::RecurrentKind;
 use crate::onnx::run::activation::{Activation, activations, defaults};
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// The most lines of the body of a layer.
@@ -203,11 +203,11 @@ impl Layer {
             let at = if reverse { self.steps - 1 - step } else { step };
             let inputs = steps.name("x", at);
             out.node(&inputs, "Gather <axis: int = 0>", &format!("{}, at{at}", steps.own("projected")));
-            let before = (state, cell);
-            (state, cell) = steps.step(out, at, &inputs, before.clone());
+            let (before, cell_before) = (state, cell);
+            (state, cell) = steps.step(out, at, &inputs, before.clone(), cell_before.clone());
             let mut shown = state.clone();
             if self.has_lengths {
-                (state, cell, shown) = steps.within(out, at, before, (state, cell));
+                (state, cell, shown) = steps.within(out, at, before, cell_before, state, cell);
             }
             if self.used[0] {
                 states.push(steps.name("state", at));
@@ -339,7 +339,7 @@ impl DirectionSteps<'_> {
     }
 
     /// One step: the names of the next state and the next cell.
-    fn step(&self, out: &mut Lines, at: i64, inputs: &str, (state, cell): (String, String)) -> (String, String) {
+    fn step(&self, out: &mut Lines, at: i64, inputs: &str, state: String, cell: String) -> (String, String) {
         match self.layer.kind {
             RecurrentKind::Rnn => {
                 let (product, sum) = (self.name("product", at), self.name("sum", at));
@@ -348,7 +348,7 @@ impl DirectionSteps<'_> {
                 (self.activated(out, 0, &sum, "h", at), cell)
             }
             RecurrentKind::Gru => (self.gru(out, at, inputs, &state), cell),
-            RecurrentKind::Lstm => self.lstm(out, at, inputs, (&state, &cell)),
+            RecurrentKind::Lstm => self.lstm(out, at, inputs, &state, &cell),
         }
     }
 
@@ -358,8 +358,10 @@ impl DirectionSteps<'_> {
         &self,
         out: &mut Lines,
         at: i64,
-        (state, cell): (String, String),
-        (next, next_cell): (String, String),
+        state: String,
+        cell: String,
+        next: String,
+        next_cell: String,
     ) -> (String, String, String) {
         let is_longer = self.name("is_longer", at);
         out.node(&is_longer, "Greater", &format!("lengths, at{at}"));
@@ -386,7 +388,7 @@ impl DirectionSteps<'_> {
         })
     }
 
-    fn lstm(&self, out: &mut Lines, at: i64, inputs: &str, (state, cell): (&str, &str)) -> (String, String) {
+    fn lstm(&self, out: &mut Lines, at: i64, inputs: &str, state: &str, cell: &str) -> (String, String) {
         let name = |name: &str| self.name(name, at);
         out.node(&name("product"), "MatMul", &format!("{state}, {}", self.own("state_weights")));
         out.node(&name("sum"), "Add", &format!("{inputs}, {}", name("product")));
@@ -430,20 +432,20 @@ impl DirectionSteps<'_> {
     fn gru(&self, out: &mut Lines, at: i64, inputs: &str, state: &str) -> String {
         let name = |name: &str| self.name(name, at);
         let [update, reset, fresh] = self.gates(out, at, inputs, ["update_input", "reset_input", "fresh_input"]);
-        let update = self.gated(out, (0, at), (&update, state), "update");
+        let update = self.gated(out, 0, at, &update, state, "update");
         let update = self.activated(out, 0, &update, "update", at);
-        let reset = self.gated(out, (1, at), (&reset, state), "reset");
+        let reset = self.gated(out, 1, at, &reset, state, "reset");
         let reset = self.activated(out, 0, &reset, "reset", at);
         let fresh = match self.layer.reset_after {
             true => {
-                let product = self.product(out, (2, at), state, "fresh");
+                let product = self.product(out, 2, at, state, "fresh");
                 out.node(&name("fresh_reset"), "Mul", &format!("{reset}, {product}"));
                 out.node(&name("fresh_all"), "Add", &format!("{fresh}, {}", name("fresh_reset")));
                 name("fresh_all")
             }
             false => {
                 out.node(&name("fresh_state"), "Mul", &format!("{reset}, {state}"));
-                self.gated(out, (2, at), (&fresh, &name("fresh_state")), "fresh")
+                self.gated(out, 2, at, &fresh, &name("fresh_state"), "fresh")
             }
         };
         let fresh = self.activated(out, 1, &fresh, "fresh", at);
@@ -455,7 +457,7 @@ impl DirectionSteps<'_> {
     }
 
     /// The product of a state with the weights of a gate, and its bias.
-    fn product(&self, out: &mut Lines, (gate, at): (i64, i64), state: &str, name: &str) -> String {
+    fn product(&self, out: &mut Lines, gate: i64, at: i64, state: &str, name: &str) -> String {
         let product = self.name(&format!("{name}_product"), at);
         out.node(&product, "MatMul", &format!("{state}, {}", self.name("state_weights", gate)));
         if !self.layer.biased {
@@ -467,8 +469,8 @@ impl DirectionSteps<'_> {
     }
 
     /// What goes into a gate.
-    fn gated(&self, out: &mut Lines, (gate, at): (i64, i64), (input, state): (&str, &str), name: &str) -> String {
-        let product = self.product(out, (gate, at), state, name);
+    fn gated(&self, out: &mut Lines, gate: i64, at: i64, input: &str, state: &str, name: &str) -> String {
+        let product = self.product(out, gate, at, state, name);
         let sum = self.name(&format!("{name}_sum"), at);
         out.node(&sum, "Add", &format!("{input}, {product}"));
         sum

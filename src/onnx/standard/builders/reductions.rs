@@ -1,6 +1,6 @@
 //! Reductions.
 
-use crate::onnx::standard::call::{Build, StandardCall};
+use crate::onnx::standard::standard_call::{Build, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// The number of `double` among element types.

@@ -1,7 +1,7 @@
 //! Operators of sequences.
 
 use crate::onnx::infer::ValueType;
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 use crate::onnx::types::ElementType;
 

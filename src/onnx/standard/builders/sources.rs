@@ -1,6 +1,6 @@
 //! Operators that make values: ranges, windows and random numbers.
 
-use crate::onnx::standard::call::{Build, StandardCall, element_numbered};
+use crate::onnx::standard::standard_call::{Build, StandardCall, element_numbered};
 use crate::onnx::standard::template::TemplateSettings;
 use crate::onnx::types::ElementType;
 

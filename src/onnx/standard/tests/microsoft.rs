@@ -207,7 +207,7 @@ fn operators_compute_what_their_bodies_compute() {
             let source = parsed(text.clone(), &options);
             let mut flat = source.copy();
             flat.flatten(&options).unwrap();
-            let inputs = random_inputs(&source, (&[], 1), &settings).unwrap();
+            let inputs = random_inputs(&source, &[], 1, &settings).unwrap();
             let outputs = |of: &Document| of.run_tensors(&inputs, (settings.evaluation, &settings.options));
             let wanted = outputs(&source).unwrap_or_else(|found| panic!("{text}: {}", found.message));
             let found = outputs(&flat).unwrap_or_else(|found| panic!("{text}: {}", found.message));

@@ -1,6 +1,7 @@
 //! Operators that compute each item from the items of the operands at its place.
 
 use crate::dictionary::{self, Arith, Kernel, Row, Vocabulary, elementwise as meanings};
+use crate::library::assembly::Assembly;
 use crate::onnx::run::dtype_of;
 use crate::onnx::to_nnef::emit::shortest;
 use crate::onnx::to_nnef::formula::FormulaTerm;

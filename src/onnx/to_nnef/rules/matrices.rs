@@ -1,25 +1,12 @@
 //! Products of matrices.
 
 use crate::graph::Value;
+use crate::library::assembly::Assembly;
 use crate::onnx::to_nnef::formula::FormulaTerm;
 use crate::onnx::to_nnef::item::FlatTensor;
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::tensor::DType;
-
-/// The product of two tensors of equal rank along their last two axes.
-pub(super) fn product(
-    line: &mut NodeLine,
-    a: FlatTensor,
-    b: FlatTensor,
-    transposed: (bool, bool),
-) -> Lowered<FlatTensor> {
-    let mut arguments = vec![Value::Tensor(a.id), Value::Tensor(b.id)];
-    if transposed != (false, false) {
-        arguments.extend([Value::Logical(transposed.0), Value::Logical(transposed.1)]);
-    }
-    line.emit.add("matmul", arguments, a.dtype)
-}
 
 /// An operand as scalars: NNEF multiplies matrices of scalars only.
 pub(super) fn scalars(line: &mut NodeLine, x: FlatTensor) -> Lowered<FlatTensor> {
@@ -39,13 +26,13 @@ fn mat_mul_as(line: &mut NodeLine, of: DType) -> Lowered<FlatTensor> {
     let b = match right {
         1 => {
             let b = line.flat(1)?;
-            let b = line.emit.unsqueeze(b, vec![1])?;
+            let b = line.emit.with_axes(b, [1])?;
             line.emit.raised(b, rank)?
         }
         _ => line.raised(1, rank)?,
     };
     let (a, b) = (scalars(line, a)?, scalars(line, b)?);
-    let result = product(line, a, b, (false, false))?;
+    let result = line.emit.multiplied(a, b, [false, false])?;
     let mut dropped = Vec::new();
     if left == 1 {
         dropped.push(rank - 2);
@@ -67,7 +54,7 @@ pub(in crate::onnx::to_nnef) fn mat_mul_integer(line: &mut NodeLine) -> NodeResu
         }
         let mut zero = line.flat(zero)?;
         if column && line.emit.rank(zero)? == 1 {
-            zero = line.emit.unsqueeze(zero, vec![1])?;
+            zero = line.emit.with_axes(zero, [1])?;
         }
         let zero = line.emit.cast(zero, DType::Float32)?;
         let rank = line.emit.rank(x)?;
@@ -81,23 +68,23 @@ pub(in crate::onnx::to_nnef) fn mat_mul_integer(line: &mut NodeLine) -> NodeResu
     let (a, b) = (shifted(line, 0, 2, true)?, shifted(line, 1, 3, false)?);
     let rank = left.max(right);
     let (a, b) = (line.emit.raised(a, rank)?, line.emit.raised(b, rank)?);
-    let result = product(line, a, b, (false, false))?;
+    let result = line.emit.multiplied(a, b, [false, false])?;
     one(line.emit.cast(result, DType::Int32)?)
 }
 
 /// A product, scaled and added to an operand.
 pub(in crate::onnx::to_nnef) fn gemm(line: &mut NodeLine) -> NodeResults {
-    let transposed = (line.flag("transA", false)?, line.flag("transB", false)?);
+    let transposed = [line.flag("transA", false)?, line.flag("transB", false)?];
     let (alpha, beta) = (line.float("alpha", 1.0)?, line.float("beta", 1.0)?);
     let of = line.dtype(0)?;
     let (a, b) = (line.flat(0)?, line.flat(1)?);
     let (a, b) = (scalars(line, a)?, scalars(line, b)?);
     let added = line.has(2) && beta != 0.0;
-    if transposed == (false, true) && alpha == 1.0 && beta == 1.0 && added && line.rank(2)? == 1 && !of.is_integer() {
+    if transposed == [false, true] && alpha == 1.0 && beta == 1.0 && added && line.rank(2)? == 1 && !of.is_integer() {
         let bias = line.raised(2, 2)?;
         return one(line.emit.add("linear", [a, b, bias].map(|flat| Value::Tensor(flat.id)), of)?);
     }
-    let mut result = product(line, a, b, transposed)?;
+    let mut result = line.emit.multiplied(a, b, transposed)?;
     if alpha != 1.0 {
         result = line.emit.formula("mul(@0,@1)", &[result.into(), FormulaTerm::of(alpha)])?;
     }

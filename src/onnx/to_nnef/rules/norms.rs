@@ -1,6 +1,7 @@
 //! Normalizations.
 
 use crate::graph::Value;
+use crate::library::assembly::Assembly;
 use crate::onnx::to_nnef::emit::{integers, listed, pairs, text};
 use crate::onnx::to_nnef::formula::FormulaTerm;
 use crate::onnx::to_nnef::item::FlatTensor;
@@ -35,7 +36,8 @@ fn moments(line: &mut NodeLine, x: FlatTensor, axes: &[usize]) -> Lowered<[FlatT
 /// The operand with the mean 0 and the variance 1 along axes, scaled and with an offset.
 fn normalized(
     line: &mut NodeLine,
-    (x, axes): (FlatTensor, &[usize]),
+    x: FlatTensor,
+    axes: &[usize],
     [scale, offset]: [Value; 2],
     epsilon: f64,
 ) -> Lowered<FlatTensor> {
@@ -70,7 +72,7 @@ pub(in crate::onnx::to_nnef) fn layer_normalization(line: &mut NodeLine) -> Node
     let offset = if line.has(2) { Some(line.raised(2, rank)?) } else { None };
     if !line.wants(1) && !line.wants(2) {
         let offset = offset.map_or(Value::Scalar(0.0), |offset| Value::Tensor(offset.id));
-        return one(normalized(line, (x, &axes), [Value::Tensor(scale.id), offset], epsilon)?);
+        return one(normalized(line, x, &axes, [Value::Tensor(scale.id), offset], epsilon)?);
     }
     let [less, mean, factor] = standardized(line, x, &axes, epsilon)?;
     let y = scaled(line, less, factor)?;
@@ -103,7 +105,7 @@ pub(in crate::onnx::to_nnef) fn instance_normalization(line: &mut NodeLine) -> N
     let epsilon = line.float("epsilon", EPSILON)?;
     let x = line.flat(0)?;
     let affine = [line.per_channel(1)?, line.per_channel(2)?].map(|flat| Value::Tensor(flat.id));
-    one(normalized(line, (x, &axes), affine, epsilon)?)
+    one(normalized(line, x, &axes, affine, epsilon)?)
 }
 
 /// Before version 21, scale and offset are those of groups, since then those of channels.
@@ -115,17 +117,17 @@ pub(in crate::onnx::to_nnef) fn group_normalization(line: &mut NodeLine) -> Node
         all.checked_div(groups).filter(|each| each.checked_mul(groups) == Some(*all)).ok_or(NodeRefusal::UNFIT)?;
     let epsilon = line.float("epsilon", EPSILON)?;
     let x = line.flat(0)?;
-    let grouped = line.emit.reshape(x, &[*batch, groups, product(&[&[each], inner].concat())?])?;
+    let grouped = line.emit.reshaped(x, &[*batch, groups, product(&[&[each], inner].concat())?])?;
     let [less, _, factor] = standardized(line, grouped, &[2], epsilon)?;
     let mut y = scaled(line, less, factor)?;
     let of_groups = line.version < 21;
     if !of_groups {
-        y = line.emit.reshape(y, &extents)?;
+        y = line.emit.reshaped(y, &extents)?;
     }
     let rank = if of_groups { 3 } else { extents.len() };
     let (scale, offset) = (channels(line, 1, rank)?, channels(line, 2, rank)?);
     let y = affine(line, y, scale, Some(offset))?;
-    one(line.emit.reshape(y, &extents)?)
+    one(line.emit.reshaped(y, &extents)?)
 }
 
 pub(in crate::onnx::to_nnef) fn mean_variance_normalization(line: &mut NodeLine) -> NodeResults {
@@ -152,11 +154,11 @@ pub(in crate::onnx::to_nnef) fn lrn(line: &mut NodeLine) -> NodeResults {
     }
     let squares = line.emit.formula("mul(@0,@0)", &[x])?;
     // With a registry, windows have the extent 1 along the first two axes.
-    let squares = line.emit.reshape(squares, &[1, 1, *batch, *channels, product(inner)?])?;
+    let squares = line.emit.reshaped(squares, &[1, 1, *batch, *channels, product(inner)?])?;
     let before = (size - 1) / 2;
     let padding = pairs([(0, 0), (0, 0), (0, 0), (before, size - 1 - before), (0, 0)]);
     let sums = line.emit.on("box", squares, [integers([1, 1, 1, size, 1]), text("constant"), padding])?;
-    let sums = line.emit.reshape(sums, &extents)?;
+    let sums = line.emit.reshaped(sums, &extents)?;
     let [alpha, beta, bias] = [alpha / size as f64, beta, bias].map(FormulaTerm::of);
     let terms = [x.into(), sums.into(), alpha, beta, bias];
     one(line.emit.formula("div(@0,pow(add(mul(@1,@2),@4),@3))", &terms)?)

@@ -1,6 +1,7 @@
 //! Quantization: integers that stand for scalars.
 
 use crate::graph::Value;
+use crate::library::assembly::Assembly;
 use crate::onnx::run::dtype_of;
 use crate::onnx::to_nnef::item::FlatTensor;
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
@@ -20,7 +21,7 @@ fn beside(line: &mut NodeLine, i: usize) -> Lowered<FlatTensor> {
         [_] => line.axis(1, rank)?,
         _ => return Err(NodeRefusal::RANK),
     };
-    placed(line, flat, (rank.max(1), axis))
+    placed(line, flat, rank.max(1), axis)
 }
 
 /// An operand as scalars.
@@ -81,17 +82,17 @@ fn centred(line: &mut NodeLine, operand: usize, zero: usize, axis: usize) -> Low
 /// A parameter as scalars: one number, one along an axis, or of the rank of the operand.
 fn parameter(line: &mut NodeLine, i: usize, place: (usize, usize)) -> Lowered<FlatTensor> {
     let flat = scalars(line, i)?;
-    placed(line, flat, place)
+    placed(line, flat, place.0, place.1)
 }
 
 /// A tensor of one axis along an axis within a rank, and others with leading axes.
-fn placed(line: &mut NodeLine, flat: FlatTensor, (rank, axis): (usize, usize)) -> Lowered<FlatTensor> {
+fn placed(line: &mut NodeLine, flat: FlatTensor, rank: usize, axis: usize) -> Lowered<FlatTensor> {
     match line.emit.extents(flat)?[..] {
         [] => Ok(flat),
         [count] if axis < rank => {
             let mut shape = for_axes(rank, 1);
             shape[axis] = count;
-            line.emit.reshape(flat, &shape)
+            line.emit.reshaped(flat, &shape)
         }
         _ => line.emit.raised(flat, rank),
     }
@@ -106,7 +107,7 @@ pub(in crate::onnx::to_nnef) fn qlinear_mat_mul(line: &mut NodeLine) -> NodeResu
     let rank = left.max(right);
     let (a, b) = (centred(line, 0, 2, left - 2)?, centred(line, 3, 5, right - 1)?);
     let (a, b) = (line.emit.raised(a, rank)?, line.emit.raised(b, rank)?);
-    let product = super::matrices::product(line, a, b, (false, false))?;
+    let product = line.emit.multiplied(a, b, [false, false])?;
     let (a, b) = (parameter(line, 1, (rank, rank - 2))?, parameter(line, 4, (rank, rank - 1))?);
     let y = parameter(line, 6, (rank, rank - 2))?;
     let y = line.emit.formula("div(mul(mul(@0,@1),@2),@3)", &[product, a, b, y])?;

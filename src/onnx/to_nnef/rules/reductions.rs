@@ -1,11 +1,12 @@
 //! Reductions, and normalizations by sums along axes.
 
 use crate::graph::Value;
+use crate::library::assembly::Assembly;
 use crate::onnx::to_nnef::emit::{integers, listed, pairs, text};
 use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
-use crate::onnx::to_nnef::shape::{axis_of, product};
+use crate::onnx::to_nnef::shape::{axis_of, numbers, product};
 use crate::tensor::DType;
 
 /// What is done before and after the reduction.
@@ -119,16 +120,11 @@ pub(in crate::onnx::to_nnef) fn log_sum(line: &mut NodeLine) -> NodeResults {
     reduce(line, Form { after: Some("log(@0)"), ..plain("sum_reduce") })
 }
 
-/// The largest item is subtracted first, so that no exponential overflows. An infinite one is not.
 pub(in crate::onnx::to_nnef) fn log_sum_exp(line: &mut NodeLine) -> NodeResults {
     only_floats(line)?;
     let Some(axes) = reduced_axes(line)? else { return Ok(vec![NnefOutcome::Operand(0)]) };
     let x = line.flat(0)?;
-    let peak = line.emit.on("max_reduce", x, [listed(&axes)])?;
-    let finite = line.emit.formula("select(eq(mul(@0,0.5),@0),0.0,@0)", &[peak])?;
-    let weights = line.emit.formula("exp(sub(@0,@1))", &[x, finite])?;
-    let sum = line.emit.on("sum_reduce", weights, [listed(&axes)])?;
-    let result = line.emit.formula("add(log(@0),@1)", &[sum, finite])?;
+    let result = line.emit.log_sum_exp(x, &numbers(&axes))?;
     one(if line.flag("keepdims", true)? { result } else { line.emit.squeeze(result, &axes)? })
 }
 
@@ -170,11 +166,7 @@ pub(in crate::onnx::to_nnef) fn softmax(line: &mut NodeLine) -> NodeResults {
 pub(in crate::onnx::to_nnef) fn log_softmax(line: &mut NodeLine) -> NodeResults {
     let axes = softmax_axes(line)?;
     let x = line.flat(0)?;
-    let peak = line.emit.on("max_reduce", x, [listed(&axes)])?;
-    let rest = line.emit.formula("sub(@0,@1)", &[x, peak])?;
-    let weights = line.emit.formula("exp(@0)", &[rest])?;
-    let sum = line.emit.on("sum_reduce", weights, [listed(&axes)])?;
-    one(line.emit.formula("sub(@0,log(@1))", &[rest, sum])?)
+    one(line.emit.log_softmax(x, &numbers(&axes))?)
 }
 
 /// One at the place of the first largest item, and zero elsewhere.
@@ -187,12 +179,12 @@ pub(in crate::onnx::to_nnef) fn hardmax(line: &mut NodeLine) -> NodeResults {
     };
     let inner = product(&extents[first..=last])?;
     let flat = [&extents[..first], &[inner], &extents[last + 1..]].concat();
-    let x = line.emit.reshape(x, &flat)?;
+    let x = line.emit.reshaped(x, &flat)?;
     let place = line.emit.add("argmax_reduce", [Value::Tensor(x.id), listed(&[first])], DType::Int64)?;
     let places = line.emit.counting(flat.len(), first, inner)?;
     let hot = line.emit.formula("eq(@0,@1)", &[places, place])?;
     let ones = line.emit.add("select", [Value::Tensor(hot.id), Value::Scalar(1.0), Value::Scalar(0.0)], of)?;
-    one(line.emit.reshape(ones, &extents)?)
+    one(line.emit.reshaped(ones, &extents)?)
 }
 
 /// What is added or multiplied up to each item along an axis.
@@ -223,16 +215,16 @@ pub(in crate::onnx::to_nnef) fn cum_sum(line: &mut NodeLine) -> NodeResults {
         return Ok(vec![NnefOutcome::Operand(0)]);
     }
     let x = line.emit.cast(x, DType::Float32)?;
-    let mut x = line.emit.reshape(x, &[1, 1, outer, count, inner])?;
+    let mut x = line.emit.reshaped(x, &[1, 1, outer, count, inner])?;
     let along = |pair: (i64, i64)| pairs([(0, 0), (0, 0), (0, 0), pair, (0, 0)]);
     if exclusive {
-        let (pair, range) = if reverse { ((0, 1), (1, count + 1)) } else { ((1, 0), (0, count)) };
+        let (pair, range) = if reverse { ((0, 1), 1..count + 1) } else { ((1, 0), 0..count) };
         x = line.emit.on("pad", x, [along(pair), text("constant")])?;
-        x = line.emit.section(x, 3, range)?;
+        x = line.emit.part_of(x, 3, range)?;
     }
     let before = if reverse { (0, count - 1) } else { (count - 1, 0) };
     let sums = line.emit.on("box", x, [integers([1, 1, 1, count, 1]), text("constant"), along(before)])?;
-    let sums = line.emit.reshape(sums, &extents)?;
+    let sums = line.emit.reshaped(sums, &extents)?;
     one(line.emit.cast(sums, of)?)
 }
 
@@ -285,7 +277,7 @@ pub(in crate::onnx::to_nnef) fn cum_prod(line: &mut NodeLine) -> NodeResults {
     let mut parts = Vec::new();
     for step in 0..extents[axis] {
         let at = if reverse { extents[axis] - 1 - step } else { step };
-        let item = line.emit.section(x, axis, (at, at + 1))?;
+        let item = line.emit.item_of(x, axis as i64, at)?;
         let next = match product {
             None => item,
             Some(product) => line.emit.formula("mul(@0,@1)", &[product, item])?,
@@ -300,5 +292,5 @@ pub(in crate::onnx::to_nnef) fn cum_prod(line: &mut NodeLine) -> NodeResults {
     if reverse {
         parts.reverse();
     }
-    one(line.emit.concat(&parts, axis)?)
+    one(line.emit.concatenated(&parts, axis as i64)?)
 }

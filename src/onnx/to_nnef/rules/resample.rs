@@ -8,6 +8,7 @@ use super::selection::taken;
 use crate::eval::{Method, taps};
 use crate::graph::Value;
 use crate::graph::border::Border;
+use crate::library::assembly::Assembly;
 use crate::onnx::model::{AttributeValue, NodeProto};
 use crate::onnx::to_nnef::emit::{integers, text};
 use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome};
@@ -141,23 +142,10 @@ fn along(line: &mut NodeLine, x: FlatTensor, axis: usize, weights: &Tensor) -> L
     if let Some(items) = single(weights) {
         return taken(line, x, axis, &[rows], items);
     }
-    let rank = line.emit.rank(x)?;
-    let matrix = |line: &mut NodeLine| {
-        let shape: Vec<usize> = std::iter::repeat_n(1, rank.saturating_sub(2)).chain([rows, columns]).collect();
-        line.emit.own_constant(weights.reshaped(&shape).map_err(|_| NodeRefusal::UNFIT)?)
-    };
-    if axis + 2 == rank {
-        let matrix = matrix(line)?;
-        return line.emit.add("matmul", [Value::Tensor(matrix.id), Value::Tensor(x.id)], x.dtype);
-    }
-    let mut order: Vec<usize> = (0..rank).collect();
-    order.swap(axis, rank - 1);
-    let turned = line.emit.transpose(x, &order)?;
-    let turned = if rank == 1 { line.emit.unsqueeze(turned, vec![0])? } else { turned };
-    let matrix = if rank == 1 { line.emit.own_constant(weights.clone())? } else { matrix(line)? };
-    let product = super::matrices::product(line, turned, matrix, (false, true))?;
-    let product = if rank == 1 { line.emit.squeeze(product, &[0])? } else { product };
-    line.emit.transpose(product, &order)
+    let leading = std::iter::repeat_n(1, line.emit.rank(x)?.saturating_sub(2));
+    let shape: Vec<usize> = leading.chain([rows, columns]).collect();
+    let matrix = line.emit.own_constant(weights.reshaped(&shape).map_err(|_| NodeRefusal::UNFIT)?)?;
+    line.emit.weighted(x, axis as i64, matrix)
 }
 
 /// The factor, if each item is repeated equally often.

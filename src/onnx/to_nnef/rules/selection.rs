@@ -2,6 +2,7 @@
 
 use crate::extents::{self, AxisSection, Before, Bounds};
 use crate::graph::Value;
+use crate::library::assembly::Assembly;
 use crate::onnx::to_nnef::emit::{EMPTY, integers, text};
 use crate::onnx::to_nnef::formula::FormulaTerm;
 use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, counts, empty};
@@ -102,12 +103,6 @@ fn counted(indices: &Tensor, extent: i64) -> Option<Vec<i64>> {
     (0..indices.len()).map(index).collect()
 }
 
-/// Indices of the graph in which negative ones count from the end.
-fn from_start(line: &mut NodeLine, indices: FlatTensor, extent: i64) -> Lowered<FlatTensor> {
-    let extent = FormulaTerm::Number(extent as f64, indices.dtype);
-    line.emit.formula("select(lt(@0,0),add(@0,@1),@0)", &[indices.into(), extent])
-}
-
 pub(in crate::onnx::to_nnef) fn gather(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
     let axis = line.axis(0, extents.len())?;
@@ -118,7 +113,7 @@ pub(in crate::onnx::to_nnef) fn gather(line: &mut NodeLine) -> NodeResults {
         if line.emit.has_registries() {
             return one(line.emit.on("tract_core_gather", x, [Value::Tensor(indices.id), at])?);
         }
-        let indices = from_start(line, indices, extents[axis])?;
+        let indices = line.emit.counted_from_start(indices, extents[axis])?;
         return one(line.emit.on("gather", x, [Value::Tensor(indices.id), at])?);
     };
     let indices = counted(&known, extents[axis]).ok_or(NodeRefusal::because("an index is out of range"))?;
@@ -140,10 +135,10 @@ pub(super) fn taken(
     let follow = indices.windows(2).all(|pair| pair[1] - pair[0] == 1);
     match (shape, indices.first().copied()) {
         ([], Some(index)) => {
-            let section = line.emit.section(x, axis, (index, index + 1))?;
+            let section = line.emit.item_of(x, axis as i64, index)?;
             line.emit.squeeze(section, &[axis])
         }
-        ([_], Some(first)) if follow => line.emit.section(x, axis, (first, first + indices.len() as i64)),
+        ([_], Some(first)) if follow => line.emit.part_of(x, axis as i64, first..first + indices.len() as i64),
         (_, None) => Err(EMPTY),
         _ => {
             let indices = Tensor::integers(shape, indices).map_err(|_| NodeRefusal::UNFIT)?;
@@ -190,18 +185,18 @@ pub(in crate::onnx::to_nnef) fn one_hot(line: &mut NodeLine) -> NodeResults {
     let depth = line.number(1)?.map(|depth| depth as i64).filter(|depth| *depth > 0).ok_or(NodeRefusal::UNFIT)?;
     let of = line.dtype(2)?;
     let indices = line.flat(0)?;
-    let indices = from_start(line, indices, depth)?;
-    let indices = line.emit.unsqueeze(indices, vec![axis as i64])?;
+    let indices = line.emit.counted_from_start(indices, depth)?;
+    let indices = line.emit.with_axes(indices, [axis as i64])?;
     let places = line.emit.counting(rank, axis, depth)?;
     let hot = line.emit.formula("eq(@0,@1)", &[indices, places])?;
     match line.value(2).map(|values| values.to_scalars()).as_deref() {
-        Some(&[off, on]) => chosen(line, hot, (on, off), of),
+        Some(&[off, on]) => chosen(line, hot, on, off, of),
         Some(_) => Err(NodeRefusal::UNFIT),
         None => {
             let values = line.flat(2)?;
             let mut value = |at: i64| {
-                let section = line.emit.section(values, 0, (at, at + 1))?;
-                line.emit.reshape(section, &[])
+                let section = line.emit.item_of(values, 0, at)?;
+                line.emit.reshaped(section, &[])
             };
             let (off, on) = (value(0)?, value(1)?);
             one(line.emit.formula("select(@0,@1,@2)", &[hot, on, off])?)
@@ -210,7 +205,7 @@ pub(in crate::onnx::to_nnef) fn one_hot(line: &mut NodeLine) -> NodeResults {
 }
 
 /// One number where a condition holds, and another one elsewhere.
-fn chosen(line: &mut NodeLine, condition: FlatTensor, (yes, no): (f64, f64), of: DType) -> NodeResults {
+fn chosen(line: &mut NodeLine, condition: FlatTensor, yes: f64, no: f64, of: DType) -> NodeResults {
     if of == DType::Bool {
         return one(if yes != 0.0 { condition } else { line.emit.formula("not(@0)", &[condition])? });
     }
@@ -271,7 +266,7 @@ pub(in crate::onnx::to_nnef) fn compress(line: &mut NodeLine) -> NodeResults {
         Some(axis) => axis_of(axis, line.rank(0)?)?,
         None => {
             let count = crate::onnx::to_nnef::shape::product(&line.shape(0)?)?;
-            x = line.emit.reshape(x, &[count])?;
+            x = line.emit.reshaped(x, &[count])?;
             0
         }
     };

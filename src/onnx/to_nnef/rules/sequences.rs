@@ -94,7 +94,7 @@ pub(in crate::onnx::to_nnef) fn split(line: &mut NodeLine) -> NodeResults {
     let (mut parts, mut begin) = (Vec::new(), 0i64);
     for length in lengths {
         let end = begin.checked_add(length).ok_or(NodeRefusal::UNFIT)?;
-        let part = line.emit.section(x, axis, (begin, end))?;
+        let part = line.emit.part_of(x, axis as i64, begin..end)?;
         parts.push(NnefItem::FlatTensor(if drops { line.emit.squeeze(part, &[axis])? } else { part }));
         begin = end;
     }
@@ -108,10 +108,9 @@ pub(in crate::onnx::to_nnef) fn concat(line: &mut NodeLine) -> NodeResults {
     let rank = line.emit.rank(first)?;
     if !line.flag("new_axis", false)? {
         let axis = line.axis(0, rank)?;
-        return one(line.emit.concat(&flats, axis)?);
+        return one(line.emit.concatenated(&flats, axis as i64)?);
     }
     let axis = line.axis(0, rank.saturating_add(1))?;
-    let wide =
-        flats.into_iter().map(|flat| line.emit.unsqueeze(flat, vec![axis as i64])).collect::<Lowered<Vec<_>>>()?;
-    one(line.emit.concat(&wide, axis)?)
+    let wide = flats.into_iter().map(|flat| line.emit.with_axes(flat, [axis as i64])).collect::<Lowered<Vec<_>>>()?;
+    one(line.emit.concatenated(&wide, axis as i64)?)
 }

@@ -2,6 +2,7 @@
 
 use crate::extents::from_start;
 use crate::graph::Value;
+use crate::library::assembly::Assembly;
 use crate::onnx::to_nnef::emit::{integers, pairs, text};
 use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, counts, empty};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
@@ -48,7 +49,7 @@ pub(in crate::onnx::to_nnef) fn reshape(line: &mut NodeLine) -> NodeResults {
     };
     let extents = asked(&line.shape(0)?, &wanted, line.flag("allowzero", false)?)?;
     let x = line.flat(0)?;
-    one(line.emit.reshape(x, &extents)?)
+    one(line.emit.reshaped(x, &extents)?)
 }
 
 pub(in crate::onnx::to_nnef) fn flatten(line: &mut NodeLine) -> NodeResults {
@@ -59,7 +60,7 @@ pub(in crate::onnx::to_nnef) fn flatten(line: &mut NodeLine) -> NodeResults {
     let (outer, inner) = extents.split_at_checked(at).ok_or(NodeRefusal::UNFIT)?;
     let extents = [product(outer)?, product(inner)?];
     let x = line.flat(0)?;
-    one(line.emit.reshape(x, &extents)?)
+    one(line.emit.reshaped(x, &extents)?)
 }
 
 pub(in crate::onnx::to_nnef) fn squeeze(line: &mut NodeLine) -> NodeResults {
@@ -74,7 +75,7 @@ pub(in crate::onnx::to_nnef) fn unsqueeze(line: &mut NodeLine) -> NodeResults {
     let given = line.ints_or("axes", 1)?.ok_or(NodeRefusal::because("it has no axes"))?;
     let axes = axes_of(&given, line.rank(0)?.saturating_add(given.len()))?;
     let x = line.flat(0)?;
-    one(line.emit.unsqueeze(x, axes.into_iter().map(|axis| axis as i64).collect())?)
+    one(line.emit.with_axes(x, axes.into_iter().map(|axis| axis as i64))?)
 }
 
 pub(in crate::onnx::to_nnef) fn transpose(line: &mut NodeLine) -> NodeResults {
@@ -97,7 +98,7 @@ pub(in crate::onnx::to_nnef) fn concat(line: &mut NodeLine) -> NodeResults {
     }
     match &parts[..] {
         [] => Ok(vec![NnefOutcome::Operand(0)]),
-        parts => one(line.emit.concat(parts, axis)?),
+        parts => one(line.emit.concatenated(parts, axis as i64)?),
     }
 }
 
@@ -140,7 +141,7 @@ pub(in crate::onnx::to_nnef) fn split(line: &mut NodeLine) -> NodeResults {
                 shape[axis] = 0;
                 empty(&shape, x.dtype)?
             }
-            size => line.emit.section(x, axis, (begin, begin + size))?.into(),
+            size => line.emit.part_of(x, axis as i64, begin..begin + size)?.into(),
         });
         begin += size;
     }
@@ -154,7 +155,7 @@ pub(in crate::onnx::to_nnef) fn expand(line: &mut NodeLine) -> NodeResults {
     let rank = own.len().max(wanted.len());
     let x = if own.is_empty() && rank > 0 {
         let x = line.flat(0)?;
-        line.emit.reshape(x, &for_axes(rank, 1))?
+        line.emit.reshaped(x, &for_axes(rank, 1))?
     } else {
         line.raised(0, rank)?
     };
@@ -199,9 +200,7 @@ pub(in crate::onnx::to_nnef) fn depth_to_space(line: &mut NodeLine) -> NodeResul
         _ => return Err(NodeRefusal::because("its mode is not known")),
     };
     let x = line.flat(0)?;
-    let x = line.emit.reshape(x, &extents)?;
-    let x = line.emit.transpose(x, &axes)?;
-    one(line.emit.reshape(x, &[n, depth, product(&[h, size])?, product(&[w, size])?])?)
+    one(line.emit.shuffled(x, &extents, &axes, &[n, depth, product(&[h, size])?, product(&[w, size])?])?)
 }
 
 pub(in crate::onnx::to_nnef) fn space_to_depth(line: &mut NodeLine) -> NodeResults {
@@ -209,14 +208,13 @@ pub(in crate::onnx::to_nnef) fn space_to_depth(line: &mut NodeLine) -> NodeResul
     let blocks = |extent: i64| extent.checked_div(size).ok_or(NodeRefusal::UNFIT);
     let (rows, columns) = (blocks(h)?, blocks(w)?);
     let x = line.flat(0)?;
-    let x = line.emit.reshape(x, &[n, c, rows, size, columns, size])?;
     let axes = match line.text("mode", "DCR")?.as_str() {
         "CRD" => [0, 1, 3, 5, 2, 4],
         "DCR" => [0, 3, 5, 1, 2, 4],
         _ => return Err(NodeRefusal::because("its mode is not known")),
     };
-    let x = line.emit.transpose(x, &axes)?;
-    one(line.emit.reshape(x, &[n, product(&[c, size, size])?, rows, columns])?)
+    let extents = [n, product(&[c, size, size])?, rows, columns];
+    one(line.emit.shuffled(x, &[n, c, rows, size, columns, size], &axes, &extents)?)
 }
 
 /// Items that are added before and after each axis; negative numbers remove items.
@@ -250,7 +248,7 @@ pub(in crate::onnx::to_nnef) fn pad(line: &mut NodeLine) -> NodeResults {
         if (*before < 0 || *after < 0) && begin >= end {
             return Err(NodeRefusal::because("it removes all items of an axis; tensors of NNEF have items"));
         }
-        x = line.emit.section(x, axis, (begin, end))?;
+        x = line.emit.part_of(x, axis as i64, begin..end)?;
         (*before, *after) = ((*before).max(0), (*after).max(0));
     }
     if all.iter().all(|pair| *pair == (0, 0)) {
@@ -296,7 +294,7 @@ fn filled(line: &mut NodeLine, x: FlatTensor, padding: &[(i64, i64)]) -> Lowered
     }
     let mask = line.emit.own_constant(Tensor::logicals(&shape, inner).map_err(|_| NodeRefusal::UNFIT)?)?;
     let value = line.flat(2)?;
-    let value = line.emit.reshape(value, &[])?;
+    let value = line.emit.reshaped(value, &[])?;
     line.emit.formula("select(@0,@1,@2)", &[mask, x, value])
 }
 
@@ -309,13 +307,13 @@ fn wrapped(line: &mut NodeLine, mut x: FlatTensor, padding: &[(i64, i64)]) -> Lo
         }
         let mut parts = Vec::new();
         if *before > 0 {
-            parts.push(line.emit.section(x, axis, (extent - before, extent))?);
+            parts.push(line.emit.part_of(x, axis as i64, extent - before..extent)?);
         }
         parts.push(x);
         if *after > 0 {
-            parts.push(line.emit.section(x, axis, (0, *after))?);
+            parts.push(line.emit.part_of(x, axis as i64, 0..*after)?);
         }
-        x = line.emit.concat(&parts, axis)?;
+        x = line.emit.concatenated(&parts, axis as i64)?;
     }
     Ok(x)
 }

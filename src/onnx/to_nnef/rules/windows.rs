@@ -2,6 +2,7 @@
 
 use crate::extents::Window;
 use crate::graph::Value;
+use crate::library::assembly::{Assembly, of_pools, of_windows};
 use crate::onnx::operators::AutoPad;
 use crate::onnx::to_nnef::emit::{integers, pairs, text};
 use crate::onnx::to_nnef::formula::FormulaTerm;
@@ -82,19 +83,12 @@ pub(super) fn convolved(
     let windows = windows(line, spatial(&filter)?, spatial(&extents)?)?;
     // 0 groups of NNEF are one for each channel.
     let groups = line.int("group", 1)?.max(1);
-    line.emit.on("conv", x, filtered(weight, bias, &windows).into_iter().chain([Value::Int(groups)]))
+    line.emit.on("conv", x, filtered(weight, bias, &windows).chain([Value::Int(groups)]))
 }
 
 /// The arguments that a convolution and a transposed one have first.
-fn filtered(weight: FlatTensor, bias: Value, windows: &[Window]) -> [Value; 6] {
-    [
-        Value::Tensor(weight.id),
-        bias,
-        text("constant"),
-        pairs(windows.iter().map(|window| window.padding)),
-        integers(windows.iter().map(|window| window.stride)),
-        integers(windows.iter().map(|window| window.dilation)),
-    ]
+fn filtered(weight: FlatTensor, bias: Value, windows: &[Window]) -> impl Iterator<Item = Value> {
+    [Value::Tensor(weight.id), bias].into_iter().chain(of_windows("constant", windows))
 }
 
 /// The paddings and extents of a transposed convolution.
@@ -143,7 +137,7 @@ pub(in crate::onnx::to_nnef) fn conv_transpose(line: &mut NodeLine) -> NodeResul
         }
         false => [&[extents[0], channels], &output[..]].concat(),
     };
-    let arguments = filtered(weight, bias, &windows).into_iter().chain([integers(shape), Value::Int(groups)]);
+    let arguments = filtered(weight, bias, &windows).chain([integers(shape), Value::Int(groups)]);
     one(line.emit.on("deconv", x, arguments)?)
 }
 
@@ -151,10 +145,10 @@ pub(in crate::onnx::to_nnef) fn conv_transpose(line: &mut NodeLine) -> NodeResul
 fn outputs_first(line: &mut NodeLine, weight: FlatTensor, filter: &[i64], groups: i64) -> Lowered<FlatTensor> {
     let [inputs, outputs, rest @ ..] = filter else { return Err(NodeRefusal::RANK) };
     let each = inputs.checked_div(groups).ok_or(NodeRefusal::UNFIT)?;
-    let grouped = line.emit.reshape(weight, &[&[groups, each, *outputs], rest].concat())?;
+    let grouped = line.emit.reshaped(weight, &[&[groups, each, *outputs], rest].concat())?;
     let axes: Vec<usize> = [0, 2, 1].into_iter().chain(3..rest.len() + 3).collect();
     let turned = line.emit.transpose(grouped, &axes)?;
-    line.emit.reshape(turned, &[&[product(&[groups, *outputs])?, each], rest].concat())
+    line.emit.reshaped(turned, &[&[product(&[groups, *outputs])?, each], rest].concat())
 }
 
 /// Adds a pooling operation with windows along the spatial axes.
@@ -165,16 +159,7 @@ fn pooled(
     border: &str,
     windows: &[Window],
 ) -> Lowered<FlatTensor> {
-    let all = |of: fn(&Window) -> i64| integers([1, 1].into_iter().chain(windows.iter().map(of)));
-    let padding = [(0, 0), (0, 0)].into_iter().chain(windows.iter().map(|window| window.padding));
-    let arguments = [
-        all(|window| window.size),
-        text(border),
-        pairs(padding),
-        all(|window| window.stride),
-        all(|window| window.dilation),
-    ];
-    line.emit.on(nnef, x, arguments)
+    line.emit.on(nnef, x, of_pools(2, border, windows))
 }
 
 /// The windows of a pooling operator, and those with what the last ones of `ceil_mode` need beyond the padding.

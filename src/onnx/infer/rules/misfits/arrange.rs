@@ -1,9 +1,10 @@
 //! Operators that move items.
 
 use super::{Misfit, axes_outside, axis_attribute, differ, listed_items, named, not_positive, outside, rank};
+use crate::extents::{ReshapeError, rest};
 use crate::graph::dims::Dim;
 use crate::onnx::infer::InferCall;
-use crate::onnx::infer::rules::arrange::listed;
+use crate::onnx::infer::rules::arrange::{asked, listed, rearranged};
 use crate::onnx::infer::rules::axes::{self, axis};
 
 /// A negative item where extents are listed.
@@ -39,43 +40,21 @@ pub(crate) fn reshape(call: &InferCall) -> Misfit {
 }
 
 fn reshaped(call: &InferCall) -> Misfit {
-    let target: Vec<Dim> = match call.ints("shape") {
-        Some(shape) => shape.into_iter().map(Dim::Int).collect(),
-        None => call.items(1)?.to_vec(),
+    let wanted = asked(call)?;
+    let found = match rearranged(call, &wanted) {
+        Some(found) => found.map(|found| found.fits),
+        None => rest(&wanted).map(|_| true),
     };
-    let copies = call.int_or("allowzero", 0) == 0;
-    if let Some(low) = target.iter().filter_map(Dim::known).find(|item| *item < -1) {
-        return Some(format!("an extent is {low}"));
+    match found {
+        Ok(true) => None,
+        Ok(false) => {
+            let wanted: Vec<Dim> = wanted.into_iter().map(Dim::from).collect();
+            Some(format!("{} cannot have the shape {}", named(call, 0), crate::onnx::infer::shown(&wanted)))
+        }
+        Err(ReshapeError::Rests) => Some("more than one extent is -1".to_owned()),
+        Err(ReshapeError::Negative(low)) => Some(format!("an extent is {low}")),
+        Err(ReshapeError::Copied(_)) => Some(format!("an extent that {} does not have is 0", named(call, 0))),
     }
-    if target.iter().filter(|item| **item == Dim::Int(-1)).count() > 1 {
-        return Some("more than one extent is -1".to_owned());
-    }
-    let own = call.rank(0)?;
-    if copies && target.iter().skip(own).any(|item| *item == Dim::Int(0)) {
-        return Some(format!("an extent that {} does not have is 0", named(call, 0)));
-    }
-    let fits = counted(call, &target, copies);
-    (!fits).then(|| format!("{} cannot have the shape {}", named(call, 0), crate::onnx::infer::shown(&target)))
-}
-
-/// Whether the number of items may be that of a shape with at most one -1.
-fn counted(call: &InferCall, target: &[Dim], copies: bool) -> bool {
-    let Some(own) = call.extents(0) else { return true };
-    let mut rest = false;
-    let mut product = Some(1i64);
-    for (i, item) in target.iter().enumerate() {
-        let extent = match item.known() {
-            Some(-1) => {
-                rest = true;
-                continue;
-            }
-            Some(0) if copies => call.extent(0, i).known(),
-            other => other,
-        };
-        product = product.zip(extent).and_then(|(product, extent)| product.checked_mul(extent));
-    }
-    let (Some(items), Some(product)) = (axes::product(own).known(), product) else { return true };
-    if rest { items.checked_rem(product) == Some(0) || product == 0 && items == 0 } else { items == product }
 }
 
 /// `Squeeze`: an axis that is removed has one item.

@@ -2,8 +2,8 @@
 
 use super::linear::numbers;
 use crate::eval::EvalError;
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::onnx::run::kernels::reals::{Reals, naturals};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::{DType, Data};
 
 /// An item of a list for a feature: the only one is for all.

@@ -1,7 +1,7 @@
 //! Trees that decide by comparisons of features, and the votes of their leaves.
 
 use crate::eval::EvalError;
-use crate::onnx::run::call::NodeCall;
+use crate::onnx::run::node_call::NodeCall;
 
 /// A comparison of a feature.
 #[derive(Clone, Debug)]

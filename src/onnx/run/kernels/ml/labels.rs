@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::eval::EvalError;
-use crate::onnx::run::call::{KernelResult, NodeCall, integers, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, integers, one};
 use crate::tensor::{DType, Data, Tensor};
 
 /// A value that is looked up. Floats are equal if their bits are, after zeros and NaNs have lost their signs.

@@ -4,8 +4,8 @@ use super::features::list;
 use super::scores::{Labels, Transform, best};
 use crate::eval::EvalError;
 use crate::eval::kernels::{exchanged, multiplied};
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::onnx::run::kernels::reals::Reals;
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::DType;
 
 /// The rows of features of an operand, and their number of items.

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::labels::{Key, text};
 use crate::eval::EvalError;
-use crate::onnx::run::call::{KernelResult, NodeCall, integers, one};
+use crate::onnx::run::node_call::{KernelResult, NodeCall, integers, one};
 use crate::tensor::value::{MapValue, RunValue, SLOT, TENSOR};
 use crate::tensor::{DType, Data, Tensor};
 

@@ -2,7 +2,7 @@
 
 use crate::dictionary::sigmoid;
 use crate::eval::EvalError;
-use crate::onnx::run::call::NodeCall;
+use crate::onnx::run::node_call::NodeCall;
 use crate::tensor::kernels::peak;
 use crate::tensor::{Data, Tensor, kernels};
 

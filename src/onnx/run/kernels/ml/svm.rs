@@ -4,8 +4,8 @@ use super::linear::{numbers, rows};
 use super::scores::{Labels, Transform, best};
 use crate::dictionary::sigmoid;
 use crate::eval::EvalError;
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::onnx::run::kernels::reals::naturals;
+use crate::onnx::run::node_call::{KernelResult, NodeCall, one};
 use crate::tensor::DType;
 
 /// The product of two rows of features in another space.

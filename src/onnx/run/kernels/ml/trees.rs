@@ -6,8 +6,8 @@ use super::forest::{AGGREGATES, Aggregate, Forest, Test, TreeNode};
 use super::linear::rows;
 use super::scores::{Labels, Transform, best};
 use crate::eval::EvalError;
-use crate::onnx::run::call::{KernelResult, NodeCall, floats, one};
 use crate::onnx::run::kernels::reals::naturals;
+use crate::onnx::run::node_call::{KernelResult, NodeCall, floats, one};
 use crate::tensor::DType;
 
 /// The numbers of an attribute, which may be a tensor.

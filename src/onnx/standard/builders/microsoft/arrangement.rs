@@ -1,7 +1,7 @@
 //! Operators that arrange items, and inverses of matrices.
 
 use super::numbers::extent;
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// Refuses versions of the standard operator set before one.

@@ -2,7 +2,7 @@
 
 use super::heads::{FILTER, Heads};
 use super::numbers::{bounded, extent};
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// A part of each of several equal ones; none if it is not whole, or nothing.
@@ -53,7 +53,7 @@ fn projected(call: &StandardCall, settings: &mut TemplateSettings, from: &str, o
     };
     let (size, value_size) = (share(sizes[0], heads)?, share(sizes[2], heads)?);
     let mut own = Heads::new(call, settings)?;
-    own.split(from, 2, (["flat_queries", "flat_keys", "flat_values"], sizes));
+    own.split(from, 2, ["flat_queries", "flat_keys", "flat_values"], sizes);
     own.separate("flat_queries", "queries", heads, size);
     let (past, present) = (call.has_input(of.past), call.has_output(1));
     own.separate("flat_keys", if past { "new_keys" } else { "keys" }, heads, share(sizes[1], heads)?);
@@ -85,7 +85,7 @@ fn masked(own: &mut Heads, mask: usize, name: &str, batch: usize, bias: Option<&
         own.positions("queries", "keys");
     }
     if call.has_input(mask) {
-        own.mask((mask, name), (batch, call.float("mask_filter_value")?.unwrap_or(FILTER)))?;
+        own.mask(mask, name, batch, call.float("mask_filter_value")?.unwrap_or(FILTER))?;
         biases.push("mask_bias");
     }
     if causal {
@@ -191,7 +191,7 @@ fn biased(own: &mut Heads, hidden: i64) -> Build<[&'static str; 3]> {
     if of_values <= 0 {
         return Err(NotKnown);
     }
-    own.split("bias", 0, (["query_bias", "key_bias", "value_bias"], [hidden, hidden, of_values]));
+    own.split("bias", 0, ["query_bias", "key_bias", "value_bias"], [hidden, hidden, of_values]);
     own.line("biased_query = Add (query, query_bias)");
     own.line("biased_key = Add (key, key_bias)");
     own.line("biased_value = Add (value, value_bias)");

@@ -2,7 +2,7 @@
 
 use super::heads::Heads;
 use super::numbers::{bounded, extent};
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 const PAST_KEY: usize = 3;
@@ -39,7 +39,7 @@ pub(in crate::onnx::standard) fn grouped(call: &StandardCall, settings: &mut Tem
     let mut names = ["query", "key", "value"];
     if packed {
         names = ["flat_queries", "flat_keys", "flat_values"];
-        own.split("query", 2, (names, [heads * size, groups * size, groups * size]));
+        own.split("query", 2, names, [heads * size, groups * size, groups * size]);
     }
     own.separate(names[0], "own_queries", heads, size);
     own.separate(names[1], "own_keys", groups, size);
@@ -254,7 +254,7 @@ fn write_hidden(own: &mut Heads) -> Build<()> {
 fn write_sink(own: &mut Heads, given: bool) {
     own.line("zero_score = const $T (0)");
     own.line("axis_of_places = const int64[1] (3)");
-    own.part("visible_scores", "first_scores", (0, 1, 3));
+    own.part("visible_scores", "first_scores", 0, 1, 3);
     own.line("no_scores = Mul (first_scores, zero_score)");
     if given {
         own.line("of_heads = const int64[4] (1, -1, 1, 1)");

@@ -1,7 +1,7 @@
 //! Attention of heads: what the operators of attention share.
 
 use super::numbers::extent;
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// The number that scores of hidden keys get unless a call says otherwise.
@@ -26,7 +26,7 @@ impl<'c, 's> Heads<'c, 's> {
     }
 
     /// Writes the pieces of a tensor along an axis.
-    pub(super) fn split(&mut self, x: &str, axis: i64, (names, sizes): ([&str; 3], [i64; 3])) {
+    pub(super) fn split(&mut self, x: &str, axis: i64, names: [&str; 3], sizes: [i64; 3]) {
         let (names, listed) = (names.join(", "), sizes.map(|size| size.to_string()).join(", "));
         if self.call.version >= 13 {
             self.line(format!("{x}_sizes = const int64[3] ({listed})"));
@@ -51,7 +51,7 @@ impl<'c, 's> Heads<'c, 's> {
     }
 
     /// Writes the items of a tensor from one place to another one along an axis.
-    pub(super) fn part(&mut self, x: &str, y: &str, (from, to, axis): (i64, i64, i64)) {
+    pub(super) fn part(&mut self, x: &str, y: &str, from: i64, to: i64, axis: i64) {
         self.line(format!("{y}_from = const int64[1] ({from})"));
         self.line(format!("{y}_to = const int64[1] ({to})"));
         self.line(format!("{y}_axis = const int64[1] ({axis})"));
@@ -81,7 +81,7 @@ impl<'c, 's> Heads<'c, 's> {
     }
 
     /// Writes the bias of a mask of integers, whose form its axes tell: `mask_bias`.
-    pub(super) fn mask(&mut self, (i, name): (usize, &str), (batch, filter): (usize, f32)) -> Build<()> {
+    pub(super) fn mask(&mut self, i: usize, name: &str, batch: usize, filter: f32) -> Build<()> {
         let call = self.call;
         self.line("mask_zero = const int32 (0)");
         match call.rank(i)? {
@@ -124,8 +124,8 @@ impl<'c, 's> Heads<'c, 's> {
         };
         self.line("of_batch = const int64[4] (-1, 1, 1, 1)");
         if let Some(batch) = both {
-            self.part(name, "mask_ends", (0, batch, 0));
-            self.part(name, "mask_starts", (batch, 2 * batch, 0));
+            self.part(name, "mask_ends", 0, batch, 0);
+            self.part(name, "mask_starts", batch, 2 * batch, 0);
             self.line("wide_starts = Cast <to: int = 7> (mask_starts)");
             self.line("each_start = Reshape (wide_starts, of_batch)");
             self.line("is_early = Less (key_position, each_start)");
@@ -173,8 +173,8 @@ impl<'c, 's> Heads<'c, 's> {
     pub(super) fn rotate(&mut self, x: &str, y: &str, size: i64, rotated: i64, interleaved: bool) {
         let half = rotated / 2;
         let part = if rotated < size {
-            self.part(x, &format!("{y}_turning"), (0, rotated, 3));
-            self.part(x, &format!("{y}_resting"), (rotated, size, 3));
+            self.part(x, &format!("{y}_turning"), 0, rotated, 3);
+            self.part(x, &format!("{y}_resting"), rotated, size, 3);
             format!("{y}_turning")
         } else {
             x.to_owned()
@@ -187,8 +187,8 @@ impl<'c, 's> Heads<'c, 's> {
                 self.line(format!("{y}_{name} = Gather <axis: int = 4> ({y}_pairs, {y}_{name}_at)"));
             }
         } else {
-            self.part(&part, &format!("{y}_left"), (0, half, 3));
-            self.part(&part, &format!("{y}_right"), (half, rotated, 3));
+            self.part(&part, &format!("{y}_left"), 0, half, 3);
+            self.part(&part, &format!("{y}_right"), half, rotated, 3);
         }
         self.line(format!("{y}_left_cos = Mul ({y}_left, cosines)"));
         self.line(format!("{y}_right_sin = Mul ({y}_right, sines)"));

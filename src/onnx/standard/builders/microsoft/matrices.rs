@@ -1,13 +1,13 @@
 //! Products of matrices.
 
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// The highest rank of which a permutation is written.
 const MAX_RANK: i64 = 64;
 
 /// The order of the axes of an operand; none if it stays. `batch` moves the first axis behind those of batches.
-fn permutation(rank: i64, (turn, batch): (bool, bool)) -> Build<Option<String>> {
+fn permutation(rank: i64, turn: bool, batch: bool) -> Build<Option<String>> {
     if rank > MAX_RANK {
         return Err(NotKnown);
     }
@@ -29,8 +29,8 @@ pub(in crate::onnx::standard) fn fused_mat_mul(call: &StandardCall, settings: &m
         (0, "transA", "transBatchA", "turnA", "permA", "A", "turned_A"),
         (1, "transB", "transBatchB", "turnB", "permB", "B", "turned_B"),
     ] {
-        let moves = (call.int(turn, 0)? != 0, call.int(batch, 0)? != 0);
-        let order = if moves == (false, false) { None } else { permutation(call.rank(i)?, moves)? };
+        let (turns, moves) = (call.int(turn, 0)? != 0, call.int(batch, 0)? != 0);
+        let order = if turns || moves { permutation(call.rank(i)?, turns, moves)? } else { None };
         settings.flag(flag, order.is_some()).set(operand, if order.is_some() { turned } else { operand });
         settings.set(key, order.unwrap_or_default());
     }

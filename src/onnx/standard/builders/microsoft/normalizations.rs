@@ -1,7 +1,7 @@
 //! Normalizations.
 
 use super::numbers::negative_axes;
-use crate::onnx::standard::call::{Build, StandardCall};
+use crate::onnx::standard::standard_call::{Build, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 use crate::onnx::types::ElementType;
 

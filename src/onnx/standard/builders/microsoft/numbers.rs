@@ -1,6 +1,6 @@
 //! Numbers that bodies are written for.
 
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 
 /// The most axes that are listed.
 const MAX_RANK: i64 = 64;

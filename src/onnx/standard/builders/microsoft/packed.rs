@@ -1,7 +1,7 @@
 //! Weights with codes of a few bits, several in a byte.
 
 use super::numbers::extent;
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// Writes the codes in the bytes of a tensor, as integers along a new last axis: `name_codes`.

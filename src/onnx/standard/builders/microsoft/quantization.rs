@@ -2,7 +2,7 @@
 
 use super::matrices::OF_CONVOLUTION;
 use super::numbers::extent;
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// The first versions of the standard operator set with `QuantizeLinear`, and with scales along an axis.
@@ -34,7 +34,7 @@ impl Codes<'_, '_> {
     }
 
     /// Writes the numbers that the codes of an operand stand for. Its parameters are the operands behind it.
-    fn numbers(&mut self, result: &str, (i, names): (usize, [&str; 3])) {
+    fn numbers(&mut self, result: &str, i: usize, names: [&str; 3]) {
         let scale = self.scalar(i + 1, names[1]);
         let zero =
             if self.call.has_input(i + 2) { format!(", {}", self.scalar(i + 2, names[2])) } else { String::new() };
@@ -42,7 +42,7 @@ impl Codes<'_, '_> {
     }
 
     /// Writes the codes of numbers, in the element type of an operand. The parameters are the operands from `i` on.
-    fn codes(&mut self, (result, numbers): (&str, &str), (i, names): (usize, [&str; 2]), like: usize) -> Build<()> {
+    fn codes(&mut self, result: &str, numbers: &str, i: usize, names: [&str; 2], like: usize) -> Build<()> {
         let scale = self.scalar(i, names[0]);
         let element = self.call.element(like)?;
         let zero = match (self.call.has_input(i + 1), element.name) {
@@ -65,21 +65,21 @@ fn codes<'c, 's>(call: &'c StandardCall<'c>, settings: &'s mut TemplateSettings)
 /// The operators of two operands of codes.
 pub(in crate::onnx::standard) fn binary(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let mut own = codes(call, settings)?;
-    own.numbers("a", (0, ["A", "A_scale", "A_zero_point"]));
-    own.numbers("b", (3, ["B", "B_scale", "B_zero_point"]));
+    own.numbers("a", 0, ["A", "A_scale", "A_zero_point"]);
+    own.numbers("b", 3, ["B", "B_scale", "B_zero_point"]);
     own.line(format!("c = {} (a, b)", if call.operator() == "QLinearMul" { "Mul" } else { "Add" }));
-    own.codes(("C", "c"), (6, ["C_scale", "C_zero_point"]), 0)
+    own.codes("C", "c", 6, ["C_scale", "C_zero_point"], 0)
 }
 
 /// The operators of one operand of codes.
 pub(in crate::onnx::standard) fn unary(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let mut own = codes(call, settings)?;
-    own.numbers("x", (0, ["X", "X_scale", "X_zero_point"]));
+    own.numbers("x", 0, ["X", "X_scale", "X_zero_point"]);
     own.line(match call.operator() {
         "QLinearSigmoid" => "y = Sigmoid (x)".to_owned(),
         _ => format!("y = LeakyRelu <alpha: float = {:e}> (x)", call.float("alpha")?.unwrap_or(0.01)),
     });
-    own.codes(("Y", "y"), (3, ["Y_scale", "Y_zero_point"]), 0)
+    own.codes("Y", "y", 3, ["Y_scale", "Y_zero_point"], 0)
 }
 
 /// Before version 13 the axes from the given one on were one axis of the softmax.
@@ -91,7 +91,7 @@ pub(in crate::onnx::standard) fn softmax(call: &StandardCall, settings: &mut Tem
         return Err(NotKnown);
     }
     let mut own = codes(call, settings)?;
-    own.numbers("x", (0, ["X", "X_scale", "x_zero_point"]));
+    own.numbers("x", 0, ["X", "X_scale", "x_zero_point"]);
     if joined {
         own.line(format!("rows = Flatten <axis: int = {axis}> (x)"));
         own.line("shares = Softmax <axis: int = 1> (rows)".to_owned());
@@ -100,7 +100,7 @@ pub(in crate::onnx::standard) fn softmax(call: &StandardCall, settings: &mut Tem
     } else {
         own.line(format!("y = Softmax <axis: int = {axis}> (x)"));
     }
-    own.codes(("Y", "y"), (3, ["y_scale", "y_zero_point"]), 0)
+    own.codes("Y", "y", 3, ["y_scale", "y_zero_point"], 0)
 }
 
 pub(in crate::onnx::standard) fn concat(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
@@ -113,12 +113,12 @@ pub(in crate::onnx::standard) fn concat(call: &StandardCall, settings: &mut Temp
     for k in 0..count / 3 {
         let names = [format!("X{k}"), format!("X{k}_scale"), format!("X{k}_zero_point")];
         inputs.push_str(&format!(", {}", names.join(", ")));
-        own.numbers(&format!("x{k}"), (2 + 3 * k, [&names[0], &names[1], &names[2]]));
+        own.numbers(&format!("x{k}"), 2 + 3 * k, [&names[0], &names[1], &names[2]]);
         numbers.push(format!("x{k}"));
     }
     own.settings.set("inputs", inputs);
     own.line(format!("y = Concat <axis: int = {}> ({})", call.int("axis", 0)?, numbers.join(", ")));
-    own.codes(("Y", "y"), (0, ["Y_scale", "Y_zero_point"]), 2)
+    own.codes("Y", "y", 0, ["Y_scale", "Y_zero_point"], 2)
 }
 
 /// The orders of axes that move channels from the end to the second place, and back.
@@ -138,7 +138,7 @@ pub(in crate::onnx::standard) fn average_pool(call: &StandardCall, settings: &mu
     let last = call.int("channels_last", 0)? != 0;
     let attributes = call.attributes(OF_POOLS)?;
     let mut own = codes(call, settings)?;
-    own.numbers("x", (0, ["X", "x_scale", "x_zero_point"]));
+    own.numbers("x", 0, ["X", "x_scale", "x_zero_point"]);
     if last {
         let (forth, back) = orders(call.rank(0)?)?;
         own.line(format!("turned = Transpose <perm: ints = [{forth}]> (x)"));
@@ -147,20 +147,20 @@ pub(in crate::onnx::standard) fn average_pool(call: &StandardCall, settings: &mu
     } else {
         own.line(format!("y = AveragePool{attributes} (x)"));
     }
-    own.codes(("Y", "y"), (3, ["y_scale", "y_zero_point"]), 0)
+    own.codes("Y", "y", 3, ["y_scale", "y_zero_point"], 0)
 }
 
 pub(in crate::onnx::standard) fn global_average(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let last = call.int("channels_last", 0)? != 0;
     let mut own = codes(call, settings)?;
-    own.numbers("x", (0, ["X", "x_scale", "x_zero_point"]));
+    own.numbers("x", 0, ["X", "x_scale", "x_zero_point"]);
     if last {
         let axes: Vec<String> = (1..(call.rank(0)? - 1).min(16)).map(|axis| axis.to_string()).collect();
         own.line(format!("y = along ReduceMean ({}) (x)", axes.join(", ")));
     } else {
         own.line("y = GlobalAveragePool (x)".to_owned());
     }
-    own.codes(("Y", "y"), (3, ["y_scale", "y_zero_point"]), 0)
+    own.codes("Y", "y", 3, ["y_scale", "y_zero_point"], 0)
 }
 
 /// The axes of a reduction as a list, and whether they are kept.
@@ -172,9 +172,9 @@ fn reduced(call: &StandardCall) -> Build<(String, i64)> {
 pub(in crate::onnx::standard) fn reduce_mean(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let (axes, keep) = reduced(call)?;
     let mut own = codes(call, settings)?;
-    own.numbers("x", (0, ["data", "data_scale", "data_zero_point"]));
+    own.numbers("x", 0, ["data", "data_scale", "data_zero_point"]);
     own.line(format!("y = along ReduceMean <keepdims: int = {keep}> ({axes}) (x)"));
-    own.codes(("reduced", "y"), (3, ["reduced_scale", "reduced_zero_point"]), 0)
+    own.codes("reduced", "y", 3, ["reduced_scale", "reduced_zero_point"], 0)
 }
 
 pub(in crate::onnx::standard) fn reduce_sum(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
@@ -185,10 +185,10 @@ pub(in crate::onnx::standard) fn reduce_sum(call: &StandardCall, settings: &mut 
 
 pub(in crate::onnx::standard) fn choice(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let mut own = codes(call, settings)?;
-    own.numbers("x", (1, ["X", "x_scale", "x_zero_point"]));
-    own.numbers("y", (4, ["Y", "y_scale", "y_zero_point"]));
+    own.numbers("x", 1, ["X", "x_scale", "x_zero_point"]);
+    own.numbers("y", 4, ["Y", "y_scale", "y_zero_point"]);
     own.line("z = Where (condition, x, y)".to_owned());
-    own.codes(("Z", "z"), (7, ["z_scale", "z_zero_point"]), 1)
+    own.codes("Z", "z", 7, ["z_scale", "z_zero_point"], 1)
 }
 
 pub(in crate::onnx::standard) fn convolution(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {

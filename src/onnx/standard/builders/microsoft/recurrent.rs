@@ -1,7 +1,7 @@
 //! Recurrent layers whose products are those of codes, which are found for the state of each step.
 
 use super::numbers::{bounded, extent};
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 const B: usize = 3;

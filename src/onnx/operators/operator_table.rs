@@ -2,6 +2,7 @@
 
 use super::row::{InferRule, OperatorRow};
 use crate::dictionary::elementwise as m;
+use crate::eval::kernels::{MEAN, SUM};
 use crate::onnx::infer::InferCall;
 use crate::onnx::infer::rules::elementwise::{broadcasting, same};
 use crate::onnx::infer::rules::{
@@ -215,17 +216,9 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("ReduceLogSumExp", reduce::reduce)
         .refuses(misfits::reduced)
         .runs(|call| k::reduce::reduce(call, 18, &k::reduce::LOG_OF_EXPONENTIALS)),
-    onnx("ReduceMax", reduce::reduce)
-        .refuses(misfits::reduced)
-        .valued(reduce::max)
-        .runs(|call| k::reduce::reduce(call, 18, &k::reduce::MAX)),
-    onnx("ReduceMean", reduce::reduce)
-        .refuses(misfits::reduced)
-        .runs(|call| k::reduce::reduce(call, 18, &k::reduce::MEAN)),
-    onnx("ReduceMin", reduce::reduce)
-        .refuses(misfits::reduced)
-        .valued(reduce::min)
-        .runs(|call| k::reduce::reduce(call, 18, &k::reduce::MIN)),
+    onnx("ReduceMax", reduce::reduce).refuses(misfits::reduced).valued(reduce::max).runs(k::reduce::max),
+    onnx("ReduceMean", reduce::reduce).refuses(misfits::reduced).runs(|call| k::reduce::reduce(call, 18, &MEAN)),
+    onnx("ReduceMin", reduce::reduce).refuses(misfits::reduced).valued(reduce::min).runs(k::reduce::min),
     onnx("ReduceProd", reduce::reduce)
         .refuses(misfits::reduced)
         .valued(reduce::product)
@@ -233,7 +226,7 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("ReduceSum", reduce::reduce)
         .refuses(misfits::reduced)
         .valued(reduce::sum)
-        .runs(|call| k::reduce::reduce(call, 13, &k::reduce::SUM)),
+        .runs(|call| k::reduce::reduce(call, 13, &SUM)),
     onnx("ReduceSumSquare", reduce::reduce)
         .refuses(misfits::reduced)
         .runs(|call| k::reduce::reduce(call, 18, &k::reduce::SUM_OF_SQUARES)),

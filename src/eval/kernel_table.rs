@@ -1,6 +1,6 @@
 //! The kernels of the evaluator, by meaning.
 
-use super::call::{Call, KernelResult};
+use super::eval_call::{Call, KernelResult};
 use super::{
     arrange, conv, elementwise, matmul, pool, reduce, registry, resize, roi, scan, sections, selection, sources, vendor,
 };

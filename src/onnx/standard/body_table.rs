@@ -9,9 +9,9 @@ use super::builders::{
     activations, attention, comparisons, layouts, linear, losses, normalizations, recurrent, reductions, sequences,
     sources,
 };
-use super::call::{Build, NotKnown, StandardCall};
 use super::microsoft;
 use super::needs::BodyNeeds;
+use super::standard_call::{Build, NotKnown, StandardCall};
 use super::template::{Template, TemplateSettings};
 
 /// What fills a template in for a call.

@@ -6,7 +6,7 @@ use super::spec::Lowering::{Alias, ByItem, Own, Reduce};
 use super::spec::{Compute, Infer, Lowering, OpResult, Spec, Takes};
 use super::types::{ANY, Elements, FLOATS, LOGICALS, NUMBERS};
 use super::{compute, types};
-use crate::dictionary::{Arith, Order, Row, elementwise};
+use crate::dictionary::{Arith, Row, elementwise};
 use crate::tensor::Data;
 
 const UNARY: (usize, usize) = (1, 1);
@@ -133,8 +133,8 @@ pub(super) static TABLE: &[Spec] = &[
     reduction(&["reduce_prod"], NUMBER_REDUCE, |call| compute::reduce(call, Arith::Mul), Own),
     reduction(&["reduce_any", "any"], LOGIC_REDUCE, |call| compute::logical(call, true), Reduce("any_reduce")),
     reduction(&["reduce_all", "all"], LOGIC_REDUCE, |call| compute::logical(call, false), Reduce("all_reduce")),
-    reduction(&["argmax"], ARG_REDUCE, |call| compute::extreme(call, Order::Greater), Reduce("argmax_reduce")),
-    reduction(&["argmin"], ARG_REDUCE, |call| compute::extreme(call, Order::Less), Reduce("argmin_reduce")),
+    reduction(&["argmax"], ARG_REDUCE, |call| compute::extreme(call, true), Reduce("argmax_reduce")),
+    reduction(&["argmin"], ARG_REDUCE, |call| compute::extreme(call, false), Reduce("argmin_reduce")),
     special(&["softmax"], (UNARY, &[AXIS, AXES]), (ANY, types::softmax), compute::softmax),
     special(&["gather"], (BINARY, &[AXIS]), (ANY, types::gather), compute::gather),
     special(&["reshape", "shuffle"], (UNARY, &[SHAPE]), (ANY, types::reshape), compute::identity),
