@@ -78,6 +78,9 @@ const FORMATS: &[FloatFormat] = &[
     row(NarrowFloat::Float4E2M1, "float4e2m1", [2, 1], 1, SpecialValues::Finite),
 ];
 
+/// The bias of floats of 32 bits.
+const F32_BIAS: i32 = 127;
+
 fn power(of: i32) -> f64 {
     2f64.powi(of)
 }
@@ -164,6 +167,11 @@ impl NarrowFloat {
             return if above == highest { f32::NAN } else { power(above as i32 - bias) as f32 };
         }
         let is_negative = bits >> (exponent + fraction) & 1 == 1;
+        // The bits of most numbers are those of a float of 32 bits in other places.
+        let shifted = above as i32 - bias + F32_BIAS;
+        if above > 0 && above < highest && shifted > 0 {
+            return f32::from_bits(u32::from(is_negative) << 31 | (shifted as u32) << 23 | below << (23 - fraction));
+        }
         let nan = match special {
             SpecialValues::Ieee if above == highest && below == 0 => {
                 return if is_negative { f32::NEG_INFINITY } else { f32::INFINITY };

@@ -8,6 +8,7 @@ mod attributes;
 mod body;
 mod broadcast;
 mod call;
+mod constant;
 mod control;
 mod element;
 mod entry;
@@ -24,6 +25,7 @@ mod stored;
 
 pub(crate) use attributes::NodeAttributes;
 pub(in crate::onnx) use call::{KernelResult, NodeCall, NodeKernel};
+pub(crate) use constant::LongConstant;
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};
 pub(crate) use failure::RunFailure;
