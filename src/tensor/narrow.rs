@@ -111,10 +111,16 @@ impl NarrowFloat {
         power(-(self.format().fraction as i32))
     }
 
+    /// The highest exponent, that of infinities and NaNs in the formats of IEEE.
+    fn top(self) -> i32 {
+        let FloatFormat { exponent, bias, .. } = *self.format();
+        (1 << exponent) - 1 - bias
+    }
+
     /// The greatest finite value.
     pub(crate) fn greatest(self) -> f64 {
-        let FloatFormat { exponent, fraction, bias, special, .. } = *self.format();
-        let top = (1 << exponent) - 1 - bias;
+        let FloatFormat { fraction, special, .. } = *self.format();
+        let top = self.top();
         match special {
             SpecialValues::Ieee => (2.0 - power(-(fraction as i32))) * power(top - 1),
             SpecialValues::Full => (2.0 - power(1 - fraction as i32)) * power(top),
@@ -135,7 +141,14 @@ impl NarrowFloat {
             return self.nearest_power(value);
         }
         // Exponents of subnormal numbers of 64 bits are below those of all formats.
-        let exponent = ((value.abs().to_bits() >> 52) as i32 - 1023).max(1 - bias);
+        let found = (value.abs().to_bits() >> 52) as i32 - 1023;
+        // Below the highest exponent all fractions are numbers: the bits of the fraction are rounded where they are.
+        if found >= 1 - bias && found < self.top() - 1 {
+            let (bits, lost) = (value.to_bits(), 52 - fraction);
+            let half = (1u64 << (lost - 1)) - 1 + (bits >> lost & 1);
+            return f64::from_bits((bits + half) >> lost << lost) as f32;
+        }
+        let exponent = found.max(1 - bias);
         let unit = power(exponent - fraction as i32);
         let rounded = (value / unit).round_ties_even() * unit;
         if rounded.abs() <= self.greatest() {
