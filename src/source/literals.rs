@@ -33,7 +33,11 @@ pub(crate) fn push_float<F: zmij::Float + Into<f64> + std::fmt::Debug>(out: &mut
 /// digits, and two texts are near enough to it only if they have nearly as many digits as a text can need.
 fn may_be_between<F>(size: f64, len: usize) -> bool {
     let (digits, places) = if size_of::<F>() < size_of::<f64>() { (7, 14) } else { (15, 26) };
-    len > digits && (size * f64::from(1u32 << places)).fract() == 0.0
+    if len <= digits {
+        return false;
+    }
+    let (exponent, fraction) = ((size.to_bits() >> 52) as i32 - 1075, size.to_bits() | 1 << 52);
+    exponent + fraction.trailing_zeros() as i32 >= -places
 }
 
 /// The number of printable ASCII characters without escapes after an opening quote. If the same quote follows,

@@ -348,15 +348,15 @@ impl Data {
         Data::appended(dtype, items, Data::append_floats)
     }
 
-    fn append_floats(&mut self, items: &[f64]) {
-        let items = items.iter().copied();
+    fn append_floats(&mut self, floats: &[f64]) {
+        let items = floats.iter().copied();
         match self {
             Data::Float32(all) => all.extend(items.map(|x| x as f32)),
             Data::Float64(all) => all.extend(items),
             Data::Int32(all) => all.extend(items.map(|x| x as i32)),
             Data::Int64(all) => all.extend(items.map(|x| x as i64)),
             Data::Bool(all) => all.extend(items.map(|x| x != 0.0)),
-            Data::Narrow(format, all) => all.extend(items.map(|x| format.round(x))),
+            Data::Narrow(format, all) => format.append_rounded(floats, all),
             Data::Small(integer, all) => all.extend(items.map(|x| integer.wrap(x as i64 as i32))),
             Data::Uint32(all) => all.extend(items.map(|x| x as u32)),
             Data::Uint64(all) => all.extend(items.map(|x| x as u64)),

@@ -85,6 +85,11 @@ fn power(of: i32) -> f64 {
     2f64.powi(of)
 }
 
+/// The exponent of a number, unless it is subnormal.
+fn exponent_of(value: f64) -> i32 {
+    (value.abs().to_bits() >> 52) as i32 - 1023
+}
+
 impl NarrowFloat {
     /// All formats.
     pub(crate) fn all() -> impl Iterator<Item = NarrowFloat> {
@@ -141,14 +146,7 @@ impl NarrowFloat {
             return self.nearest_power(value);
         }
         // Exponents of subnormal numbers of 64 bits are below those of all formats.
-        let found = (value.abs().to_bits() >> 52) as i32 - 1023;
-        // Below the highest exponent all fractions are numbers: the bits of the fraction are rounded where they are.
-        if found >= 1 - bias && found < self.top() - 1 {
-            let (bits, lost) = (value.to_bits(), 52 - fraction);
-            let half = (1u64 << (lost - 1)) - 1 + (bits >> lost & 1);
-            return f64::from_bits((bits + half) >> lost << lost) as f32;
-        }
-        let exponent = found.max(1 - bias);
+        let exponent = exponent_of(value).max(1 - bias);
         let unit = power(exponent - fraction as i32);
         let rounded = (value / unit).round_ties_even() * unit;
         if rounded.abs() <= self.greatest() {
@@ -161,6 +159,23 @@ impl NarrowFloat {
             SpecialValues::Finite => self.greatest().copysign(value) as f32,
             SpecialValues::Full | SpecialValues::NegativeZero | SpecialValues::Powers => f32::NAN,
         }
+    }
+
+    /// The nearest values of numbers, as [`Self::round`] has them, at the end of others.
+    pub(crate) fn append_rounded(self, values: &[f64], to: &mut Vec<f32>) {
+        let FloatFormat { fraction, bias, special, .. } = *self.format();
+        // Between subnormal numbers and the highest exponent all fractions are numbers: the bits of the fraction are rounded
+        // where they are.
+        let (lost, plain) = (52 - fraction, 1 - bias..self.top() - 1);
+        let has_fraction = special != SpecialValues::Powers;
+        to.extend(values.iter().map(|value| match has_fraction && plain.contains(&exponent_of(*value)) {
+            true => {
+                let bits = value.to_bits();
+                let half = (1u64 << (lost - 1)) - 1 + (bits >> lost & 1);
+                f64::from_bits((bits + half) >> lost << lost) as f32
+            }
+            false => self.round(*value),
+        }));
     }
 
     fn nearest_power(self, value: f64) -> f32 {
@@ -306,6 +321,29 @@ impl SmallInt {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_rounded_together_as_each() {
+        let mut seed = 7u64;
+        let mut values: Vec<f64> = vec![0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e-300, 5e-324];
+        for i in 0..20_000 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let near = f64::from(((seed >> 40) as i32 - (1 << 23)) >> (i % 20)) / f64::from(1u32 << (i % 31));
+            values.extend([
+                near,
+                near * 1.000_000_1,
+                f64::from_bits(seed),
+                f64::from(f32::from_bits((seed >> 32) as u32)),
+            ]);
+        }
+        for format in NarrowFloat::all() {
+            let mut found = Vec::new();
+            format.append_rounded(&values, &mut found);
+            for (value, found) in values.iter().zip(found) {
+                assert_eq!(found.to_bits(), format.round(*value).to_bits(), "{value:?} as {}", format.name());
+            }
+        }
+    }
 
     #[test]
     fn rows_are_in_the_order_of_the_types() {

@@ -14,7 +14,7 @@ pub(super) enum NodeRefusal {
     Registry(&'static str),
     /// A clause.
     Because(Cow<'static, str>),
-    /// A limit of the run, or data that cannot be read: another run may translate it.
+    /// A limit of the run: another run may translate it.
     Failed(Code, String),
     /// An operand is the result of a node that was refused.
     Operand,
@@ -44,7 +44,7 @@ impl From<String> for NodeRefusal {
 impl From<EvalError> for NodeRefusal {
     fn from(error: EvalError) -> Self {
         match error.code {
-            code @ (Code::EvalMemory | Code::EvalWork | Code::EvalVariable) => NodeRefusal::Failed(code, error.message),
+            code @ (Code::EvalMemory | Code::EvalWork) => NodeRefusal::Failed(code, error.message),
             _ => NodeRefusal::from(error.message),
         }
     }

@@ -36,6 +36,13 @@ pub(super) fn rounded(dtype: DType, value: f64) -> f64 {
     }
 }
 
+/// The nearest integer, of two equally near ones the even one. Sums with a number in which the lowest bit is 1 are rounded
+/// to it, which takes less time than a call of a function.
+fn whole(value: f64) -> f64 {
+    const UNIT: f64 = 1.5 * (1u64 << 52) as f64;
+    if value.abs() < (1u64 << 51) as f64 { (value + UNIT) - UNIT } else { value.round_ties_even() }
+}
+
 /// Which item of a scale belongs to each item of a tensor.
 struct Granularity {
     /// The items of the tensor from one item of the scale along the axis to the next, and the axis of both.
@@ -114,10 +121,7 @@ pub(in crate::onnx) fn quantize(call: &NodeCall) -> KernelResult {
     if let (Some((least, greatest)), DType::Float32, &[scale]) = (dtype.range(), precision, &scale.items[..]) {
         let (least, greatest) = (least as f64, greatest as f64);
         let (scale, zero) = (scale as f32, zero.as_ref().map_or(0.0, |zero| zero.items[0]));
-        let quantized = |item: &f64| {
-            let ratio = f64::from(*item as f32 / scale);
-            (ratio.round_ties_even() + zero).round_ties_even().clamp(least, greatest)
-        };
+        let quantized = |item: &f64| (whole(f64::from(*item as f32 / scale)) + zero).clamp(least, greatest);
         return one(call.rounded(dtype, x.shape, x.items.iter().map(quantized))?);
     }
     let quantized = |(i, item): (usize, &f64)| {

@@ -9,6 +9,9 @@ use super::numbers::push_elements;
 use crate::onnx::run::LongConstant;
 use crate::threads::pieces;
 
+/// The elements that a piece has at least, and that its number is counted in: they take less time than operations.
+const STRIDE: usize = 4;
+
 /// The text of a model without the elements of its long constants, and where these are.
 #[derive(Debug, Default)]
 pub(crate) struct ModelText {
@@ -44,8 +47,9 @@ impl ModelText {
     /// The file with constants cannot be read or has changed, or the output fails.
     pub(crate) fn write(&self, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
         let failed = Mutex::new(None);
-        pieces::write(out, self.elements(), threads, |range, buffer| {
-            if let Err(error) = self.piece(range, buffer) {
+        let all = self.elements();
+        pieces::write(out, all.div_ceil(STRIDE), threads, |range, buffer| {
+            if let Err(error) = self.piece(range.start * STRIDE..all.min(range.end * STRIDE), buffer) {
                 failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
         })?;

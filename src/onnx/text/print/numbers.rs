@@ -3,6 +3,9 @@
 use crate::onnx::elements::Elements;
 use crate::source::literals::{push_float, push_int};
 
+/// The bytes of a number and of what is before it, at a guess.
+const ITEM: usize = 14;
+
 /// Appends elements other than strings to a list, those from a place on.
 pub(super) fn push_elements(out: &mut String, first: usize, elements: &Elements) {
     match elements {
@@ -17,6 +20,7 @@ pub(super) fn push_elements(out: &mut String, first: usize, elements: &Elements)
 }
 
 fn push_list<T>(out: &mut String, first: usize, items: &[T], push: impl Fn(&mut String, &T)) {
+    out.reserve(items.len().saturating_mul(ITEM));
     for (i, item) in items.iter().enumerate() {
         if first + i > 0 {
             out.push_str(", ");
@@ -28,11 +32,12 @@ fn push_list<T>(out: &mut String, first: usize, items: &[T], push: impl Fn(&mut 
 /// Appends a float. Of a NaN only the sign is kept.
 pub(super) fn push_number<F: zmij::Float + Into<f64> + std::fmt::Debug>(out: &mut String, value: F) {
     let wide: f64 = value.into();
-    match wide {
-        wide if wide.is_finite() => push_float(out, value),
-        wide if wide.is_nan() => out.push_str(if wide.is_sign_negative() { "-nan" } else { "nan" }),
-        wide => out.push_str(if wide > 0.0 { "inf" } else { "-inf" }),
+    if wide.is_finite() {
+        return push_float(out, value);
     }
+    let text = if wide.is_nan() { "nan" } else { "inf" };
+    out.push_str(if wide.is_sign_negative() { "-" } else { "" });
+    out.push_str(text);
 }
 
 /// Whether a float is a NaN with other bits than its sign, which a text does not have.
