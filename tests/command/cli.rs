@@ -315,7 +315,7 @@ fn the_number_of_inputs_that_are_checked_together_shows_nowhere() {
             let arguments = [&["check", "--message-format", "short", "--threads", threads], limits, &[folder]].concat();
             let output = run(&arguments, "");
             assert_eq!(code(&output), 1);
-            stdout(&output)
+            stdout(&output).to_owned()
         };
         let one = found("1");
         assert!(one.lines().count() > 40, "{one}");
