@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Bytes are taken from the counter of a run in pieces of this size, so that counting costs no more than without it.
 const PIECE: u64 = 1 << 16;
@@ -15,6 +15,19 @@ const PIECE: u64 = 1 << 16;
 pub(crate) struct Ledger {
     limit: AtomicU64,
     taken: AtomicU64,
+    /// Whether the limit did not allow what was wanted.
+    exceeded: AtomicBool,
+}
+
+impl Ledger {
+    fn new(limit: u64) -> Arc<Self> {
+        Arc::new(Ledger { limit: limit.into(), taken: AtomicU64::new(0), exceeded: AtomicBool::new(false) })
+    }
+
+    /// Whether the limit did not allow what was wanted since this was asked.
+    pub(crate) fn take_exceeded(&self) -> bool {
+        self.exceeded.swap(false, Relaxed)
+    }
 }
 
 thread_local! {
@@ -26,11 +39,11 @@ fn current() -> Option<Arc<Ledger>> {
     CURRENT.with_borrow(Clone::clone)
 }
 
-/// Counters for two parts of a run that work at the same time. Each has half of what is left: with a counter in common,
-/// whether a part fits would depend on how far the other one is.
-pub(crate) fn halves() -> [Option<Arc<Ledger>>; 2] {
-    let half = current().map(|run| run.limit.load(Relaxed).saturating_sub(run.taken.load(Relaxed)) / 2);
-    [half, half].map(|limit| limit.map(|limit| Arc::new(Ledger { limit: limit.into(), taken: AtomicU64::new(0) })))
+/// A counter for one of several parts of a run that work at the same time. Each has an equal share of what is left: with a
+/// counter in common, whether a part fits would depend on how far the others are.
+pub(crate) fn share(parts: u64) -> Option<Arc<Ledger>> {
+    let left = |run: Arc<Ledger>| run.limit.load(Relaxed).saturating_sub(run.taken.load(Relaxed));
+    current().map(|run| Ledger::new(left(run) / parts.max(1)))
 }
 
 /// While it exists, all that its thread counts is counted together.
@@ -42,7 +55,7 @@ pub(crate) struct LiveRun {
 impl LiveRun {
     /// A run that may have so many bytes in use. A part of another run belongs to that.
     pub(crate) fn within(limit: u64) -> Self {
-        Self::of(current().or_else(|| Some(Arc::new(Ledger { limit: limit.into(), taken: AtomicU64::new(0) }))))
+        Self::of(current().or_else(|| Some(Ledger::new(limit))))
     }
 
     /// A part of a run, in a thread that helps.
@@ -143,7 +156,11 @@ impl Held {
             return true;
         }
         let others = ledger.taken.load(Relaxed).saturating_sub(self.taken.load(Relaxed));
-        others.saturating_add(bytes) <= ledger.limit.load(Relaxed)
+        let fits = others.saturating_add(bytes) <= ledger.limit.load(Relaxed);
+        if !fits {
+            ledger.exceeded.store(true, Relaxed);
+        }
+        fits
     }
 }
 
@@ -184,7 +201,7 @@ mod tests {
         assert!(!Held::default().fits(3 << 20, u64::MAX), "a part of a run has its limit");
         drop((part, copy, second));
         assert!(Held::default().fits(9 << 20, 9 << 20));
-        let [helper, _] = halves();
+        let helper = share(2);
         let helper = std::thread::spawn(move || {
             let _part = LiveRun::of(helper);
             Held::default().fits(5 << 20, u64::MAX) && !Held::default().fits(6 << 20, u64::MAX)

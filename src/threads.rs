@@ -1,11 +1,14 @@
-//! Work in two threads.
+//! Work in several threads.
+
+pub(crate) mod ordered;
+pub(crate) mod pieces;
 
 use std::io;
 use std::panic::resume_unwind;
 use std::thread::{Builder, scope};
 
 use crate::cancel::{self, WorkScope};
-use crate::live::{LiveRun, halves};
+use crate::live::{LiveRun, share};
 
 /// The results of two functions that run at the same time, the first one in a thread of its own; one after the other where
 /// there are no threads.
@@ -17,7 +20,7 @@ pub(crate) fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl Fn
     if cfg!(target_family = "wasm") {
         return Ok((first(), second()));
     }
-    let [run, other] = halves();
+    let (run, other) = (share(2), share(2));
     let work = cancel::current();
     scope(|scope| {
         let first = move || {

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use crate::live::LiveRun;
 
 use super::args::{self, Check, Cli, Command, Fmt, Man, MessageFormat, Tabled};
+use super::check::Checking;
 use super::options::Commands;
 use super::outcome::{Failure, RunResult, Status};
 use super::progress::Watch;
@@ -78,8 +79,11 @@ fn run(mut cli: Cli, reporter: &mut Reporter) -> RunResult {
         };
     };
     match command {
-        Command::Check(Tabled(Check { inputs, fix, language })) => match inputs_or_stdin(inputs) {
-            Some(inputs) => check::run(&inputs, fix, &cli.language.merge(language), reporter),
+        Command::Check(Tabled(Check { inputs, fix, threads, language })) => match inputs_or_stdin(inputs) {
+            Some(inputs) => {
+                let asked = Checking { fix, threads: threads.or(cli.output.threads) };
+                check::run(&inputs, asked, &cli.language.merge(language), reporter)
+            }
             None => show_help(Some("check"), reporter),
         },
         Command::Fmt(Tabled(Fmt { inputs, check, from, limits })) => match inputs_or_stdin(inputs) {

@@ -62,7 +62,7 @@ fn write_model(
         return Ok(Status::Refused);
     };
     let comparison = Comparison::of(compared, &request).map(|of| of.in_folder(origin.folder()));
-    place.write(&mut |out| flat.write(out), comparison, &request, reporter)?;
+    place.write(&mut |out| flat.write(output.threads, out), comparison, &request, reporter)?;
     reporter.summary();
     // Freeing a million nodes one by one takes a tenth of the time of making them.
     process::leave(flat);

@@ -48,7 +48,7 @@ pub(super) fn apply(path: &Path, language: &Language) -> Result<usize, Failure> 
         changed = Some(Changed { text: next, count: total, errors, before });
     }
     let Some(Changed { text, count, .. }) = changed.filter(|changed| changed.count > 0) else { return Ok(0) };
-    let ReadInput { mut source, .. } = check::read(path, &language, None)?;
+    let ReadInput { mut source, .. } = check::read(path, &language, |_| {})?;
     let Some(written) = source.document() else { return Ok(0) };
     models::write_document(path, &written.origin, &text, language.limits.output())?;
     Ok(count)
@@ -81,7 +81,7 @@ struct Found {
 /// Checks a document, with another text if one is given. Returns its text and what is found; none for an input that is
 /// not a document.
 fn findings(path: &Path, changed: Option<&Changed>, language: &Language) -> Result<Option<(String, Found)>, Failure> {
-    let mut read = check::read(path, language, None)?;
+    let mut read = check::read(path, language, |_| {})?;
     let Some(written) = read.source.document() else { return Ok(None) };
     if let Some(changed) = changed {
         written.text.text.clone_from(&changed.text);

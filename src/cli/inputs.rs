@@ -83,9 +83,18 @@ impl NotationInput {
     ///
     /// The first such option.
     pub(crate) fn usable(&mut self, output: &str, reporter: &mut Reporter) -> Result<(), Failure> {
-        self.applicable(output)?;
-        self.language.asked.held(self.notation).iter().for_each(|held| reporter.remark(held));
+        self.held(output)?.iter().for_each(|held| reporter.remark(held));
         Ok(())
+    }
+
+    /// What options ask for that holds anyway. Refuses those that have no effect, as [`NotationInput::usable`].
+    ///
+    /// # Errors
+    ///
+    /// The first such option.
+    pub(crate) fn held(&mut self, output: &str) -> Result<Vec<String>, Failure> {
+        self.applicable(output)?;
+        Ok(self.language.asked.held(self.notation))
     }
 
     /// Refuses options that have no effect on the input, as [`NotationInput::usable`].

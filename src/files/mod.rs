@@ -12,6 +12,6 @@ mod tests;
 
 pub(crate) use beside::Beside;
 pub(crate) use disk::{sync, sync_folder};
-pub(crate) use output::{write, write_beside};
+pub(crate) use output::{is_synced, write, write_beside};
 pub(crate) use paths::{parent, real};
 pub(crate) use replace::replace_folder;

@@ -13,6 +13,11 @@ use super::{beside, temporary};
 /// if the power fails, nothing is lost that was there before. A file that is replaced must not be lost.
 const LARGE: u64 = 64 << 20;
 
+/// Whether output of so many bytes is synchronized to disk before it gets its name.
+pub(crate) fn is_synced(bytes: u64, replaces: bool) -> bool {
+    replaces || bytes < LARGE
+}
+
 /// Writes a temporary file in the same folder and renames it. Devices and pipes are written directly,
 /// and links are kept: their targets are replaced.
 ///
@@ -54,7 +59,7 @@ pub(crate) fn write_beside<E>(
         if let Some(permissions) = permissions {
             file.as_file().set_permissions(permissions)?;
         }
-        if replaces || file.as_file().metadata()?.len() < LARGE {
+        if is_synced(file.as_file().metadata()?.len(), replaces) {
             file.as_file().sync_all()?;
         }
         staged.persist(file, &target)?;

@@ -1,12 +1,13 @@
 //! Inputs that are written in their own notation: they are edited themselves, so that nothing of them is lost in a graph.
 
 use std::io;
+use std::num::NonZeroUsize;
 
 use super::Findings;
 use crate::Graph;
 use crate::diagnostics::Diagnostics;
 use crate::graph::stats::Stats;
-use crate::onnx::{Document, RuleCounts};
+use crate::onnx::{Document, ModelText, RuleCounts};
 use crate::pnnx::data::Archive;
 use crate::sink::ByteSink;
 use crate::source::Sources;
@@ -48,7 +49,7 @@ pub(crate) struct File {
 pub(crate) struct FlatModel {
     pub(crate) document: Document,
     /// The text. Protobuf is written from the document; a text is made before, because parts of it may be impossible.
-    text: Option<String>,
+    text: Option<ModelText>,
 }
 
 impl FlatModel {
@@ -58,9 +59,10 @@ impl FlatModel {
         Some(FlatModel { document, text })
     }
 
-    pub(crate) fn write(&self, out: &mut dyn ByteSink) -> io::Result<()> {
+    /// Writes it; a text is made by a number of threads.
+    pub(crate) fn write(&self, threads: Option<NonZeroUsize>, out: &mut dyn ByteSink) -> io::Result<()> {
         match &self.text {
-            Some(text) => out.write_all(text.as_bytes()),
+            Some(text) => text.write(threads, &mut *out),
             None => self.document.write_protobuf(out),
         }
     }
@@ -78,7 +80,7 @@ impl Edited {
                 let InlinedModel { sources, mut found, document, .. } = *model;
                 let flat = document.zip(form);
                 let flat = flat.and_then(|(document, form)| FlatModel::new(document, form, strict, &mut found));
-                flat.filter(|_| !found.has_errors()).map_or(Ok(()), |flat| flat.write(&mut &mut *out))?;
+                flat.filter(|_| !found.has_errors()).map_or(Ok(()), |flat| flat.write(None, &mut &mut *out))?;
                 Ok(Findings::new(sources, found))
             }
             Edited::File(file) => {

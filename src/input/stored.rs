@@ -96,17 +96,20 @@ impl<'b> DataReader<'b> {
         read.map_err(Refusal::Unfit)
     }
 
-    /// Gives the items of the data behind an operation to a function, as numbers. Those of 32-bit floats that are in a
-    /// file are read in pieces. Returns whether there are data.
+    /// Gives the items of the data behind an operation to a function, as numbers in blocks. Those of 32-bit floats that are
+    /// in a file are read in pieces. Returns whether there are data.
     ///
     /// # Errors
     ///
     /// The data cannot be read.
     #[cfg(feature = "kernels")]
-    pub(super) fn numbers(&self, id: OperationId, take: &mut dyn FnMut(f64)) -> Result<bool, Refusal> {
+    pub(super) fn numbers(&self, id: OperationId, take: &mut dyn FnMut(&[f64])) -> Result<bool, Refusal> {
+        let mut block = [0.0; 512];
         let mut floats = |piece: &[u8]| {
-            for bytes in piece.as_chunks::<4>().0 {
-                take(f64::from(f32::from_le_bytes(*bytes)));
+            for items in piece.as_chunks::<4>().0.chunks(block.len()) {
+                let block = &mut block[..items.len()];
+                block.iter_mut().zip(items).for_each(|(to, bytes)| *to = f64::from(f32::from_le_bytes(*bytes)));
+                take(block);
             }
         };
         let read = match (&self.place, self.variable(id)) {
@@ -120,7 +123,7 @@ impl<'b> DataReader<'b> {
             return Ok(true);
         }
         let tensors = self.tensors(id)?;
-        tensors.iter().for_each(|tensor| tensor.to_scalars().into_iter().for_each(&mut *take));
+        tensors.iter().for_each(|tensor| take(&tensor.to_scalars()));
         Ok(!tensors.is_empty())
     }
 }

@@ -6,7 +6,7 @@ use super::source::Backing;
 use super::stored::{DataReader, StoredData};
 use crate::Graph;
 use crate::graph::OperationId;
-use crate::picture::{Summaries, Summary, Summing};
+use crate::picture::{MAX_OPERATIONS, Summaries, Summary, Summing};
 use crate::write;
 
 /// What the data behind the operations of a graph are like, for a notation that tells it. Data that are not there, or
@@ -18,7 +18,8 @@ pub(crate) fn summaries(
     settings: &Settings,
 ) -> Summaries {
     let mut found = Summaries::default();
-    if !to.summarizes {
+    // A graph that is not drawn is refused after this.
+    if !to.summarizes || graph.operations.len() > MAX_OPERATIONS {
         return found;
     }
     let Ok(stored) = StoredData::new(graph, backing, settings) else { return found };
@@ -34,10 +35,10 @@ pub(crate) fn summaries(
 /// What the data behind an operation are like; none if there are none.
 fn summary(reader: &DataReader, id: OperationId) -> Result<Option<Summary>, Refusal> {
     let mut summing = Summing::default();
-    if !reader.numbers(id, &mut |item| summing.add(item))? {
+    if !reader.numbers(id, &mut |items| summing.add(items))? {
         return Ok(None);
     }
     let mut counting = summing.counting();
-    reader.numbers(id, &mut |item| counting.add(item))?;
+    reader.numbers(id, &mut |items| counting.add(items))?;
     Ok(Some(counting.summary()))
 }

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::limits::Limits;
 use crate::diagnostics::Code;
+use crate::tensor::dat::MadeFile;
 
 /// A file of a model.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(super) enum ByteLocation {
     },
     /// In memory: the bytes of a text in an archive.
     Kept(Box<[u8]>),
+    /// A data file that is made while it is read.
+    Made(MadeFile),
 }
 
 impl ModelFile {

@@ -12,7 +12,7 @@ use super::names::{GRAPH, QUANT};
 use super::{check, folder, path};
 use crate::diagnostics::Code;
 use crate::graph::Graph;
-use crate::tensor::dat::HEADER_LENGTH;
+use crate::tensor::dat::{HEADER_LENGTH, MadeFile};
 
 /// The files of a model.
 #[derive(Debug)]
@@ -70,6 +70,30 @@ impl Model {
             }
         }
         Ok(Model { name: folder.to_owned(), index, archive: None, limits: limits.clone() })
+    }
+
+    /// The data of variables, by their labels, as files that are made while they are read. Messages call it `name`.
+    ///
+    /// # Errors
+    ///
+    /// A label is not valid, or there are more files than the limits allow.
+    pub(crate) fn made(
+        name: &Path,
+        files: impl IntoIterator<Item = (String, MadeFile)>,
+        limits: &Limits,
+    ) -> Result<Self, ModelError> {
+        let refuse = |code, message| ModelError::refused(code, name, message);
+        let mut index = Index::default();
+        for (label, file) in files {
+            let path = path::data_file(&label).map_err(|why| refuse(Code::ModelPath, format!("the label {why}")))?;
+            let file = ModelFile::new(path, file.size(), ByteLocation::Made(file));
+            index.add(file).map_err(|(code, message)| refuse(code, message))?;
+            if index.exceeds(limits) {
+                let message = format!("the model has more than {} files, or names that are too long", limits.entries);
+                return Err(refuse(Code::ModelLimit, message));
+            }
+        }
+        Ok(Model { name: name.to_owned(), index, archive: None, limits: limits.clone() })
     }
 
     /// The folder or archive.
@@ -152,7 +176,7 @@ impl Model {
                 let read = folder::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
                 read.map(|_| Some(bytes)).map_err(|error| ModelError::io(path, error))
             }
-            ByteLocation::Packed { .. } => Ok(None),
+            ByteLocation::Packed { .. } | ByteLocation::Made(_) => Ok(None),
         }
     }
 
@@ -165,6 +189,7 @@ impl Model {
         match &file.place {
             ByteLocation::Kept(bytes) => Ok(bytes[..bytes.len().min(HEADER_LENGTH)].to_vec()),
             ByteLocation::Packed { head, .. } => Ok(head.to_vec()),
+            ByteLocation::Made(made) => Ok(made.head().to_vec()),
             ByteLocation::Disk(path) => {
                 let mut head = Vec::new();
                 let read = folder::open(path).and_then(|file| file.take(HEADER_LENGTH as u64).read_to_end(&mut head));
@@ -193,9 +218,14 @@ impl Model {
             return archive.each(&self.name, &self.index, &self.limits, wanted, each);
         }
         for file in self.index.files().iter().filter(|file| wanted(file)) {
-            let ByteLocation::Disk(path) = &file.place else { continue };
-            let mut content = folder::open(path).map_err(|error| ModelError::io(path, error))?;
-            each(file, &mut content)?;
+            match &file.place {
+                ByteLocation::Disk(path) => {
+                    let mut content = folder::open(path).map_err(|error| ModelError::io(path, error))?;
+                    each(file, &mut content)?;
+                }
+                ByteLocation::Made(made) => each(file, &mut made.open())?,
+                ByteLocation::Packed { .. } | ByteLocation::Kept(_) => {}
+            }
         }
         Ok(())
     }

@@ -63,6 +63,7 @@ impl ModelVariables<'_> {
         match &file.place {
             ByteLocation::Disk(path) => read(&mut folder::open(path).map_err(fail)?, size),
             ByteLocation::Kept(bytes) => read(&mut &bytes[..], size),
+            ByteLocation::Made(made) => read(&mut made.open(), size),
             ByteLocation::Packed { offset, .. } => {
                 let Some(mut unpacked) = self.unpacked().map_err(fail)? else { return Ok(None) };
                 unpacked.seek(SeekFrom::Start(*offset)).map_err(fail)?;

@@ -17,7 +17,7 @@ use super::places::{PlacedModel, Places};
 use super::protobuf::{self, Decoded, EncodedPart, WireError};
 use super::provenance;
 use super::run::{Computing, Stores};
-use super::text::{self, ParsedText, Production};
+use super::text::{self, ModelText, ParsedText, Production};
 use super::to_nnef::{self, NnefVariables};
 use super::view::{self, ModelConstants, ViewTypes};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, memory_text};
@@ -320,6 +320,15 @@ impl Document {
     /// Model and graph take more memory than the options allow.
     pub(crate) fn view(&self, types: ViewTypes, options: &Options) -> Result<Option<Graph>, Box<Diagnostic>> {
         Ok(self.view_with_constants(types, options)?.map(|(graph, _)| graph))
+    }
+
+    /// The number of operations of the graph, and the place of the first one.
+    pub(crate) fn operations(&self) -> (usize, Location) {
+        let ParsedText::Model(model) = &self.parsed else { return (0, Self::nowhere(self.file)) };
+        let first =
+            model.graph.as_ref().filter(|graph| graph.initializers.iter().all(|constant| constant.name.is_none()));
+        let at = first.and_then(|graph| graph.nodes.first()).map_or(0, |node| node.at);
+        (view::operations(model), Location::new(self.file, Span::new(at, at)))
     }
 
     /// [`Self::view`], with the constants behind operations if they are wanted.
@@ -636,6 +645,23 @@ impl Document {
     ///
     /// Parts that the text notation cannot express, each once.
     pub fn to_text(&self, strict: bool) -> Result<(String, Diagnostics), Diagnostics> {
+        let (text, mut found) = self.text(strict)?;
+        match text.into_bytes().map(String::from_utf8) {
+            Ok(Ok(text)) => Ok((text, found)),
+            failed => {
+                let message = failed.err().map_or_else(String::new, |error| error.to_string());
+                found.report(Diagnostic::new(Code::OnnxChanged, Self::nowhere(self.file), message));
+                Err(found)
+            }
+        }
+    }
+
+    /// The text, whose long constants are read when it is written, and warnings about omitted parts.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::to_text`].
+    pub(crate) fn text(&self, strict: bool) -> Result<(ModelText, Diagnostics), Diagnostics> {
         let (names, part) = self.written();
         let (text, lost) = text::print(names, part);
         let mut diagnostics = Diagnostics::new(strict);

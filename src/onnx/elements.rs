@@ -41,6 +41,11 @@ impl Elements {
         if elements.len() == count { Ok(elements) } else { Err(Unread) }
     }
 
+    /// The elements of raw data.
+    pub(crate) fn of_raw(raw: &[u8], element: &ElementType, count: usize) -> Result<Elements, Unread> {
+        from_raw(raw, element, count)
+    }
+
     fn len(&self) -> usize {
         match self {
             Elements::Floats(all) => all.len(),
@@ -105,6 +110,17 @@ pub(super) fn raw_data(of: &TensorProto) -> Option<&EncodedField> {
     fields.find(|field| field.number == tensor::RAW_DATA && field.wire == Wire::Bytes)
 }
 
+/// The field with the elements one after another, each in its own width: raw data, or a single field of floats.
+pub(super) fn fixed_data<'t>(of: &'t TensorProto, element: &ElementType) -> Option<&'t EncodedField> {
+    let floats = || {
+        let fields = of.rest.iter().flat_map(|fields| fields.iter());
+        let mut fields = fields.filter(|field| field.number == element.storage.field());
+        fields.next().filter(|field| field.wire == Wire::Bytes && fields.next().is_none())
+    };
+    let fixed = matches!(element.storage, Storage::Float | Storage::Double);
+    raw_data(of).or_else(|| fixed.then(floats).flatten())
+}
+
 impl TensorProto {
     /// Whether the elements are in another file.
     pub(crate) fn is_external(&self) -> bool {
@@ -132,7 +148,7 @@ impl TensorProto {
 const EXTERNAL: u64 = 1;
 
 /// The number of bytes of a number in raw data.
-fn raw_bytes(element: &ElementType) -> usize {
+pub(crate) fn raw_bytes(element: &ElementType) -> usize {
     let parts = if is_complex(element) { 2 } else { 1 };
     (element.bits as usize).div_ceil(8) / parts
 }

@@ -44,4 +44,5 @@ pub(crate) use edit::{RULES, RuleId, SimplifyRule};
 pub(crate) use edit::{RuleCounts, UsedRules};
 #[cfg(feature = "eval")]
 pub(crate) use evaluation::ModelInput;
+pub(crate) use text::ModelText;
 pub(crate) use view::{ConstantReader, ModelConstants, ViewTypes};

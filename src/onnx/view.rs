@@ -29,7 +29,7 @@ use crate::graph::{
     Argument, Element, Extent as GraphExtent, Graph, Key, Kind, KindId, OriginId, Output, Shape, TensorId, Value,
 };
 use crate::onnx::functions::{Functions, Imports};
-use crate::onnx::walk::each_node;
+use crate::onnx::walk::{each_graph, each_node};
 use crate::room::with_stack;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
@@ -116,6 +116,20 @@ pub(crate) fn graph(
         ViewTypes::Omitted => None,
     };
     seen(model, file, wanted, types.as_ref(), options, bytes).map_err(too_large)
+}
+
+/// The number of operations of the graph of a model.
+pub(crate) fn operations(model: &ModelProto) -> usize {
+    let constants = |graph: &OnnxGraph| graph.initializers.iter().filter(|constant| constant.name.is_some()).count();
+    let Some(graph) = &model.graph else { return 0 };
+    let mut count = constants(graph);
+    each_node(&graph.nodes, &mut |node| {
+        count += 1;
+        node.attributes.iter().for_each(|attribute| {
+            each_graph(&attribute.value, &mut |inner| count += constants(inner));
+        });
+    });
+    count
 }
 
 /// Whether tensors of a graph have types and shapes, which cost as much as the rest of the graph.

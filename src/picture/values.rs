@@ -41,19 +41,23 @@ pub(crate) struct Summing {
 
 impl Summing {
     /// Adds items in the first pass.
-    pub(crate) fn add(&mut self, item: f64) {
+    pub(crate) fn add(&mut self, items: &[f64]) {
         let summary = &mut self.summary;
-        if summary.first.len() < FIRST {
-            summary.first.push(item);
+        let room = FIRST.saturating_sub(summary.first.len());
+        summary.first.extend(items.iter().take(room));
+        let (mut count, mut sum) = (0, self.sum);
+        let (mut min, mut max) = (summary.min.unwrap_or(f64::INFINITY), summary.max.unwrap_or(f64::NEG_INFINITY));
+        for item in items.iter().copied().filter(|item| item.is_finite()) {
+            min = if item < min { item } else { min };
+            max = if item > max { item } else { max };
+            sum += item;
+            count += 1;
         }
-        if !item.is_finite() {
-            summary.not_numbers += 1;
-            return;
+        summary.not_numbers += items.len() as u64 - count;
+        (self.count, self.sum) = (self.count + count, sum);
+        if self.count > 0 {
+            (summary.min, summary.max) = (Some(min), Some(max));
         }
-        summary.min = Some(summary.min.map_or(item, |min| min.min(item)));
-        summary.max = Some(summary.max.map_or(item, |max| max.max(item)));
-        self.sum += item;
-        self.count += 1;
     }
 
     /// Ends the first pass.
@@ -69,16 +73,16 @@ impl Summing {
 pub(crate) struct Counting(Summary);
 
 impl Counting {
-    /// Counts an item in the second pass.
-    pub(crate) fn add(&mut self, item: f64) {
+    /// Counts items in the second pass.
+    pub(crate) fn add(&mut self, items: &[f64]) {
         let (Some(min), Some(max)) = (self.0.min, self.0.max) else { return };
-        if !item.is_finite() {
-            return;
-        }
         // Halves, since the range itself may be too large for a number.
-        let part = (item / 2.0 - min / 2.0) / (max / 2.0 - min / 2.0);
-        let bin = ((part * BINS as f64) as usize).min(BINS - 1);
-        self.0.bins[bin] += 1;
+        let (least, range) = (min / 2.0, max / 2.0 - min / 2.0);
+        for item in items.iter().filter(|item| item.is_finite()) {
+            let part = (item / 2.0 - least) / range;
+            let bin = ((part * BINS as f64) as usize).min(BINS - 1);
+            self.0.bins[bin] += 1;
+        }
     }
 
     /// Ends the second pass.
@@ -93,9 +97,9 @@ mod tests {
 
     fn summary(items: &[f64]) -> Summary {
         let mut summing = Summing::default();
-        items.iter().for_each(|item| summing.add(*item));
+        items.chunks(5).for_each(|items| summing.add(items));
         let mut counting = summing.counting();
-        items.iter().for_each(|item| counting.add(*item));
+        items.chunks(7).for_each(|items| counting.add(items));
         counting.summary()
     }
 

@@ -5,12 +5,14 @@
 
 mod blocks;
 mod header;
+mod made;
 
 use std::io::Read;
 
-use super::{DType, Data, Tensor, TensorError, volume};
+use super::{DType, Tensor, TensorError, volume};
 pub(crate) use blocks::{BLOCK, CodedBlocks};
-pub(crate) use header::{HEADER_LENGTH, Header, ItemType, MAX_RANK};
+pub(crate) use header::{HEADER_LENGTH, Header, ItemType};
+pub(crate) use made::{ItemSource, MadeFile};
 
 fn fail<T>(message: impl Into<String>) -> Result<T, TensorError> {
     Err(TensorError::new(message))
@@ -32,23 +34,8 @@ impl Tensor {
     ///
     /// The rank is above 8, or the number of items does not fit into the header.
     pub fn to_dat(&self) -> Result<Vec<u8>, TensorError> {
-        let data = self.data().stored();
-        let (item_type, bits) = match self.data() {
-            Data::Float32(_) | Data::Float64(_) => (ItemType::Float, 32),
-            Data::Int32(_) | Data::Int64(_) => (ItemType::Signed, 64),
-            Data::Bool(_) => (ItemType::Bool, 8),
-            other => return fail(format!("a tensor file of NNEF has no items of type {}", other.dtype())),
-        };
-        let extents: Option<Vec<u32>> = self.shape().iter().map(|&extent| u32::try_from(extent).ok()).collect();
-        let (Some(extents), Ok(data_length)) = (extents, u32::try_from(data.len())) else {
-            return fail("the tensor is too large for a tensor file");
-        };
-        if extents.len() > MAX_RANK {
-            return fail(format!("the tensor has rank {}, a tensor file at most {MAX_RANK}", extents.len()));
-        }
-        let header = Header { version: (1, 0), data_length, extents, bits, item_type, parameters: [0; 32] };
-        let mut bytes = header.write().to_vec();
-        bytes.extend(data);
+        let mut bytes = Header::of(self.dtype(), self.shape())?.write().to_vec();
+        bytes.extend(self.data().stored());
         Ok(bytes)
     }
 }

@@ -252,14 +252,34 @@ impl Data {
     /// than NNEF have none.
     #[cfg(feature = "eval")]
     pub(crate) fn stored(&self) -> Vec<u8> {
+        let size = match self.dtype() {
+            of if of.is_float() => 4,
+            of if of.is_integer() => 8,
+            DType::Bool => 1,
+            _ => 0,
+        };
+        let mut bytes = vec![0; self.len() * size];
+        self.fill_stored(0, &mut bytes);
+        bytes
+    }
+
+    /// Fills a buffer with the bytes that elements have in files, from the element at a place on.
+    #[cfg(feature = "eval")]
+    pub(crate) fn fill_stored(&self, first: usize, bytes: &mut [u8]) {
+        fn fill<T: Copy, const N: usize>(items: &[T], (first, bytes): (usize, &mut [u8]), to: impl Fn(T) -> [u8; N]) {
+            let items = items.get(first..).unwrap_or_default();
+            bytes.as_chunks_mut::<N>().0.iter_mut().zip(items).for_each(|(place, item)| *place = to(*item));
+        }
+        let place = (first, bytes);
         match self {
-            Data::Float64(items) => items.iter().flat_map(|item| (*item as f32).to_le_bytes()).collect(),
-            Data::Int32(items) | Data::Small(_, items) => {
-                items.iter().flat_map(|item| i64::from(*item).to_le_bytes()).collect()
-            }
-            Data::Uint32(items) => items.iter().flat_map(|item| i64::from(*item).to_le_bytes()).collect(),
-            Data::Complex64(_) | Data::Complex128(_) => Vec::new(),
-            other => other.le_bytes(),
+            Data::Float32(items) | Data::Narrow(_, items) => fill(items, place, f32::to_le_bytes),
+            Data::Float64(items) => fill(items, place, |item| (item as f32).to_le_bytes()),
+            Data::Int32(items) | Data::Small(_, items) => fill(items, place, |item| i64::from(item).to_le_bytes()),
+            Data::Uint32(items) => fill(items, place, |item| i64::from(item).to_le_bytes()),
+            Data::Int64(items) => fill(items, place, i64::to_le_bytes),
+            Data::Uint64(items) => fill(items, place, u64::to_le_bytes),
+            Data::Bool(items) => fill(items, place, |item| [u8::from(item)]),
+            Data::Complex64(_) | Data::Complex128(_) | Data::Text(_) => {}
         }
     }
 
@@ -328,15 +348,15 @@ impl Data {
         Data::appended(dtype, items, Data::append_floats)
     }
 
-    fn append_floats(&mut self, items: &[f64]) {
-        let items = items.iter().copied();
+    fn append_floats(&mut self, floats: &[f64]) {
+        let items = floats.iter().copied();
         match self {
             Data::Float32(all) => all.extend(items.map(|x| x as f32)),
             Data::Float64(all) => all.extend(items),
             Data::Int32(all) => all.extend(items.map(|x| x as i32)),
             Data::Int64(all) => all.extend(items.map(|x| x as i64)),
             Data::Bool(all) => all.extend(items.map(|x| x != 0.0)),
-            Data::Narrow(format, all) => all.extend(items.map(|x| format.round(x))),
+            Data::Narrow(format, all) => format.append_rounded(floats, all),
             Data::Small(integer, all) => all.extend(items.map(|x| integer.wrap(x as i64 as i32))),
             Data::Uint32(all) => all.extend(items.map(|x| x as u32)),
             Data::Uint64(all) => all.extend(items.map(|x| x as u64)),

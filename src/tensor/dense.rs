@@ -205,23 +205,25 @@ impl Tensor {
 
     /// Converts numbers to 64 bits, the precision of the reference evaluator.
     pub(crate) fn widened(self) -> Self {
-        match self.wider() {
-            Some(data) => Tensor { data, ..self },
-            None => self,
-        }
+        Tensor { shape: self.shape, data: self.data.widened() }
     }
 
     /// A copy of [`Self::widened`], without a further one.
     pub(crate) fn to_widened(&self) -> Self {
-        match self.wider() {
-            Some(data) => Tensor { shape: self.shape.clone(), data },
-            None => self.clone(),
-        }
+        let data = self.data.wider().unwrap_or_else(|| self.data.clone());
+        Tensor { shape: self.shape.clone(), data }
+    }
+}
+
+impl Data {
+    /// Numbers of 64 bits, the precision of the reference evaluator.
+    pub(crate) fn widened(self) -> Self {
+        self.wider().unwrap_or(self)
     }
 
     /// The elements as numbers of 64 bits, if they are numbers of fewer bits.
     fn wider(&self) -> Option<Data> {
-        match &self.data {
+        match self {
             Data::Float32(items) | Data::Narrow(_, items) => {
                 Some(Data::Float64(items.iter().copied().map(f64::from).collect()))
             }

@@ -78,8 +78,16 @@ const FORMATS: &[FloatFormat] = &[
     row(NarrowFloat::Float4E2M1, "float4e2m1", [2, 1], 1, SpecialValues::Finite),
 ];
 
+/// The bias of floats of 32 bits.
+const F32_BIAS: i32 = 127;
+
 fn power(of: i32) -> f64 {
     2f64.powi(of)
+}
+
+/// The exponent of a number, unless it is subnormal.
+fn exponent_of(value: f64) -> i32 {
+    (value.abs().to_bits() >> 52) as i32 - 1023
 }
 
 impl NarrowFloat {
@@ -108,10 +116,16 @@ impl NarrowFloat {
         power(-(self.format().fraction as i32))
     }
 
+    /// The highest exponent, that of infinities and NaNs in the formats of IEEE.
+    fn top(self) -> i32 {
+        let FloatFormat { exponent, bias, .. } = *self.format();
+        (1 << exponent) - 1 - bias
+    }
+
     /// The greatest finite value.
     pub(crate) fn greatest(self) -> f64 {
-        let FloatFormat { exponent, fraction, bias, special, .. } = *self.format();
-        let top = (1 << exponent) - 1 - bias;
+        let FloatFormat { fraction, special, .. } = *self.format();
+        let top = self.top();
         match special {
             SpecialValues::Ieee => (2.0 - power(-(fraction as i32))) * power(top - 1),
             SpecialValues::Full => (2.0 - power(1 - fraction as i32)) * power(top),
@@ -132,7 +146,7 @@ impl NarrowFloat {
             return self.nearest_power(value);
         }
         // Exponents of subnormal numbers of 64 bits are below those of all formats.
-        let exponent = ((value.abs().to_bits() >> 52) as i32 - 1023).max(1 - bias);
+        let exponent = exponent_of(value).max(1 - bias);
         let unit = power(exponent - fraction as i32);
         let rounded = (value / unit).round_ties_even() * unit;
         if rounded.abs() <= self.greatest() {
@@ -145,6 +159,23 @@ impl NarrowFloat {
             SpecialValues::Finite => self.greatest().copysign(value) as f32,
             SpecialValues::Full | SpecialValues::NegativeZero | SpecialValues::Powers => f32::NAN,
         }
+    }
+
+    /// The nearest values of numbers, as [`Self::round`] has them, at the end of others.
+    pub(crate) fn append_rounded(self, values: &[f64], to: &mut Vec<f32>) {
+        let FloatFormat { fraction, bias, special, .. } = *self.format();
+        // Between subnormal numbers and the highest exponent all fractions are numbers: the bits of the fraction are rounded
+        // where they are.
+        let (lost, plain) = (52 - fraction, 1 - bias..self.top() - 1);
+        let has_fraction = special != SpecialValues::Powers;
+        to.extend(values.iter().map(|value| match has_fraction && plain.contains(&exponent_of(*value)) {
+            true => {
+                let bits = value.to_bits();
+                let half = (1u64 << (lost - 1)) - 1 + (bits >> lost & 1);
+                f64::from_bits((bits + half) >> lost << lost) as f32
+            }
+            false => self.round(*value),
+        }));
     }
 
     fn nearest_power(self, value: f64) -> f32 {
@@ -164,6 +195,11 @@ impl NarrowFloat {
             return if above == highest { f32::NAN } else { power(above as i32 - bias) as f32 };
         }
         let is_negative = bits >> (exponent + fraction) & 1 == 1;
+        // The bits of most numbers are those of a float of 32 bits in other places.
+        let shifted = above as i32 - bias + F32_BIAS;
+        if above > 0 && above < highest && shifted > 0 {
+            return f32::from_bits(u32::from(is_negative) << 31 | (shifted as u32) << 23 | below << (23 - fraction));
+        }
         let nan = match special {
             SpecialValues::Ieee if above == highest && below == 0 => {
                 return if is_negative { f32::NEG_INFINITY } else { f32::INFINITY };
@@ -285,6 +321,29 @@ impl SmallInt {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_rounded_together_as_each() {
+        let mut seed = 7u64;
+        let mut values: Vec<f64> = vec![0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e-300, 5e-324];
+        for i in 0..20_000 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let near = f64::from(((seed >> 40) as i32 - (1 << 23)) >> (i % 20)) / f64::from(1u32 << (i % 31));
+            values.extend([
+                near,
+                near * 1.000_000_1,
+                f64::from_bits(seed),
+                f64::from(f32::from_bits((seed >> 32) as u32)),
+            ]);
+        }
+        for format in NarrowFloat::all() {
+            let mut found = Vec::new();
+            format.append_rounded(&values, &mut found);
+            for (value, found) in values.iter().zip(found) {
+                assert_eq!(found.to_bits(), format.round(*value).to_bits(), "{value:?} as {}", format.name());
+            }
+        }
+    }
 
     #[test]
     fn rows_are_in_the_order_of_the_types() {

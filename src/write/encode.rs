@@ -210,7 +210,8 @@ fn first_place(graph: &Graph) -> Location {
 }
 
 impl OnnxForm {
-    /// The text of a model, which is made before it is written, because parts of it may be impossible; none in protobuf.
+    /// The text of a model, which is made before it is written but for long constants, because parts of it may be
+    /// impossible; none in protobuf.
     ///
     /// # Errors
     ///
@@ -219,10 +220,10 @@ impl OnnxForm {
         self,
         document: &onnx::Document,
         strict: bool,
-    ) -> Result<(Option<String>, Diagnostics), Diagnostics> {
+    ) -> Result<(Option<onnx::ModelText>, Diagnostics), Diagnostics> {
         match self {
             OnnxForm::Protobuf => Ok((None, Diagnostics::new(strict))),
-            OnnxForm::Text => document.to_text(strict).map(|(text, warnings)| (Some(text), warnings)),
+            OnnxForm::Text => document.text(strict).map(|(text, warnings)| (Some(text), warnings)),
         }
     }
 
@@ -232,8 +233,10 @@ impl OnnxForm {
     ///
     /// The form cannot express the model.
     fn encoded(self, document: &onnx::Document, strict: bool) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
-        let (text, warnings) = self.text(document, strict)?;
-        Ok((text.map_or_else(|| document.to_protobuf(), String::into_bytes), warnings))
+        match self {
+            OnnxForm::Protobuf => Ok((document.to_protobuf(), Diagnostics::new(strict))),
+            OnnxForm::Text => document.to_text(strict).map(|(text, warnings)| (text.into_bytes(), warnings)),
+        }
     }
 }
 
@@ -263,8 +266,7 @@ impl<'g> Made<'g> {
             Some(encode) => encode.encode(graph).map(|(bytes, warnings)| (Some(bytes), warnings))?,
             None => (None, Diagnostics::default()),
         };
-        let drawn = matches!(to.writer, Writer::Picture(_));
-        let picture = if drawn { Some(picture(graph, sources)?) } else { None };
+        let picture = if to.is_picture() { Some(picture(graph, sources)?) } else { None };
         Ok((Made { to, graph, encoded, picture }, warnings))
     }
 
@@ -303,12 +305,16 @@ impl<'g> Made<'g> {
 pub(crate) fn picture<'g>(graph: &'g Graph, sources: &'g Sources) -> Result<Picture<'g>, Diagnostics> {
     progress::enter(Phase::Drawing);
     Picture::new(graph, sources).ok_or_else(|| {
-        let count = graph.operations.len();
-        let message = format!("the graph has {count} operations; pictures show at most {MAX_OPERATIONS}");
         let mut found = Diagnostics::default();
-        found.report(Diagnostic::new(Code::PictureTooLarge, first_place(graph), message));
+        too_large(graph.operations.len(), first_place(graph)).into_iter().for_each(|refused| found.report(refused));
         found
     })
+}
+
+/// The refusal of a graph with so many operations, if pictures do not show as many.
+pub(crate) fn too_large(operations: usize, at: Location) -> Option<Diagnostic> {
+    let message = format!("the graph has {operations} operations; pictures show at most {MAX_OPERATIONS}");
+    (operations > MAX_OPERATIONS).then(|| Diagnostic::new(Code::PictureTooLarge, at, message))
 }
 
 /// The label of the variable that gives a tensor.

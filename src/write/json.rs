@@ -8,10 +8,10 @@
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
-use super::pieces;
 use crate::graph::names::{NameId, Speller};
 use crate::graph::{Extent, Graph, Note, Operand, Operation, OperationId, Output, Primitive, TensorId, Value};
 use crate::source::literals::{push_int, push_scalar, scalar_text};
+use crate::threads::pieces;
 
 /// The forms.
 #[derive(Clone, Copy, PartialEq, Eq)]

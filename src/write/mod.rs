@@ -17,7 +17,6 @@ mod graph;
 mod json;
 mod nnef;
 mod notation;
-mod pieces;
 mod remarks;
 mod source_map;
 

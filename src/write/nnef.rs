@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
-use super::{pieces, remarks};
+use super::remarks;
 use crate::graph::names::Speller;
 use crate::graph::{
     Dialect, Graph, KeptFragment, Key, Operand, Operation, OperationId, Output, Primitive, TensorId, Value,
 };
 use crate::source::literals::{push_int, push_scalar, push_string};
+use crate::threads::pieces;
 
 /// Writes a whole document: comments at its head, version, extensions, kept fragments, graph.
 pub(crate) fn write(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {

@@ -211,6 +211,12 @@ pub static NOTATIONS: &[Notation] = &[
 ];
 
 impl Notation {
+    /// Whether it shows the graph as a picture.
+    #[cfg(feature = "input")]
+    pub(crate) fn is_picture(&self) -> bool {
+        matches!(self.writer, Writer::Picture(_))
+    }
+
     /// Whether what is written is not a text.
     ///
     /// ```

@@ -296,3 +296,29 @@ fn the_number_of_threads_shows_nowhere() {
         assert!(one.len() > 1_000_000 && ["2", "3", "16"].into_iter().all(|threads| written(threads) == one), "{to}");
     }
 }
+
+/// Several inputs are checked at the same time, and reported in their order, those that take most memory, too.
+#[test]
+fn the_number_of_inputs_that_are_checked_together_shows_nowhere() {
+    let folder = tempfile::tempdir().unwrap();
+    for i in 0..40 {
+        let body: String = (1..200 * (40 - i)).map(|j| format!("t{j} = add(t{}, x);\n", j - 1)).collect();
+        let last = if i % 7 == 0 { "y = nothing(t0);" } else { "y = exp(t0);" };
+        let text = format!(
+            "version 1.0;\ngraph net( x ) -> ( y )\n{{\nx = external(shape = [2]);\nt0 = exp(x);\n{body}{last}\n}}\n"
+        );
+        std::fs::write(folder.path().join(format!("{i:02}.nnef")), text).unwrap();
+    }
+    let folder = folder.path().to_str().unwrap();
+    for limits in [&["--limits", "untrusted"][..], &["--max-memory", "800K"]] {
+        let found = |threads: &str| {
+            let arguments = [&["check", "--message-format", "short", "--threads", threads], limits, &[folder]].concat();
+            let output = run(&arguments, "");
+            assert_eq!(code(&output), 1);
+            stdout(&output).to_owned()
+        };
+        let one = found("1");
+        assert!(one.lines().count() > 40, "{one}");
+        ["2", "3", "16"].into_iter().for_each(|threads| assert_eq!(found(threads), one, "{threads}"));
+    }
+}

@@ -86,6 +86,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "sink",
             "source",
             "tensor",
+            "threads",
         ],
     ),
     (
@@ -125,6 +126,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "progress",
             "source",
             "tensor",
+            "threads",
         ],
     ),
     ("diff", &["diagnostics", "graph", "source", "threads", "write"]),

@@ -1,6 +1,7 @@
 //! The arguments of subcommands.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::builder::Resettable;
@@ -56,6 +57,11 @@ pub(crate) struct Check {
     /// all. What is reported are the findings that are left.
     #[arg(long)]
     pub(crate) fix: bool,
+    /// The number of inputs that are checked at the same time [default: all processors].
+    ///
+    /// What is reported is the same with any number.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
     /// How documents are read and expanded.
     #[command(flatten)]
     pub(crate) language: Language,

@@ -114,7 +114,15 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::FLATTEN).on(I::MODELS).to(Not(&["nnef-draft", "pnnx"])),
         ],
     ),
-    row("threads", OUTPUT, &[of(C::FLATTEN).to(Of(&["nnef", "nnef-draft", "json", "nnef-json"]))]),
+    row(
+        "threads",
+        OUTPUT,
+        &[
+            of(C::FLATTEN).to(Of(&["nnef", "nnef-draft", "json", "nnef-json"])),
+            of(C::FLATTEN).on(I::MODELS).to(Of(&["onnxtxt"])),
+            of(C::CHECK),
+        ],
+    ),
     row("source-map", OUTPUT, VIEWS),
     row("provenance", OUTPUT, &[of(C::FLATTEN).on(I::MODELS).to(Of(&["onnx"]))]),
     row(

@@ -201,7 +201,7 @@ impl Source for ModelBytes {
             let Flat { backing, result } = self.translated(settings)?;
             return Ok(Flat { backing, result: lowered(result, to, settings) });
         }
-        self.flat(&format!("--to {}", to.name), settings)
+        self.flat(&format!("--to {}", to.name), to.is_picture(), settings)
     }
 
     fn edit(self: Box<Self>, settings: &Settings) -> Result<Edited, Refusal> {
@@ -228,7 +228,7 @@ impl Source for ModelBytes {
     }
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {
-        self.flat("graph", settings)
+        self.flat("graph", false, settings)
     }
 
     fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
@@ -282,12 +282,18 @@ impl ModelBytes {
         Ok(Flat::new(Weighed { sources, data, before, is_bound: true, facts }, result))
     }
 
-    fn flat(self, what: &str, settings: &Settings) -> Result<Flat, Refusal> {
+    /// The model as a graph. One that is too large to be drawn is refused before it is made.
+    fn flat(self, what: &str, drawn: bool, settings: &Settings) -> Result<Flat, Refusal> {
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(&settings.options) } else { None };
         let facts = parsed.document.as_ref().map(Document::facts).unwrap_or_default();
         parsed.pass(&[Stage::Given], settings)?;
         parsed.flatten(settings)?;
+        let counted = parsed.document.as_ref().filter(|_| drawn).map(Document::operations);
+        if let Some(refused) = counted.and_then(|(count, first)| write::encode::too_large(count, first)) {
+            parsed.found.report(refused);
+            parsed.document = None;
+        }
         let types = if settings.constants { ViewTypes::Compared } else { ViewTypes::Inferred };
         let viewed = parsed.view_with_constants(types, &settings.options, what)?;
         parsed.note_change();

@@ -9,14 +9,14 @@ use crate::graph::stats::Stats;
 use crate::input::Refusal;
 use crate::input::settings::Settings;
 use crate::input::source::{Backing, Expanded, Files, Sizes, Values};
-use crate::model::{Model, Scratch};
+use crate::model::{Limits, Model, Scratch};
 use crate::ncnn::weights::NcnnWeights;
 use crate::onnx::to_nnef::NnefVariables;
 use crate::parts::FILES;
 use crate::pnnx::data::Weights;
 use crate::source::facts::Facts;
 use crate::source::{FileId, Sources};
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, TensorError};
 use crate::write::encode::VariableData;
 use crate::{Graph, write};
 
@@ -31,8 +31,8 @@ pub(super) trait VariableStore: Variables + Send {
     /// Whether there may be data.
     fn has_data(&self) -> bool;
 
-    /// Gives the data of all variables to a function.
-    fn each(&self, take: &mut Take) -> Result<(), String>;
+    /// The data as files of a model.
+    fn model(&self, limits: &Limits) -> Result<Model, String>;
 
     /// The number of bytes of the data of a variable.
     fn bytes(&self, label: &str) -> Option<u64>;
@@ -45,12 +45,14 @@ impl VariableStore for Weights {
         self.archive.is_some()
     }
 
-    fn each(&self, take: &mut Take) -> Result<(), String> {
-        let Some(archive) = &self.archive else { return Ok(()) };
-        for (label, (member, typed)) in &self.members {
-            take(label, &archive.tensor(member, typed).map_err(|error| error.to_string())?)?;
-        }
-        Ok(())
+    fn model(&self, limits: &Limits) -> Result<Model, String> {
+        collected(Self::TITLE, limits, |take| {
+            let Some(archive) = &self.archive else { return Ok(()) };
+            for (label, (member, typed)) in &self.members {
+                take(label, &archive.tensor(member, typed).map_err(|error| error.to_string())?)?;
+            }
+            Ok(())
+        })
     }
 
     fn bytes(&self, label: &str) -> Option<u64> {
@@ -65,8 +67,8 @@ impl VariableStore for NcnnWeights {
         self.has_file()
     }
 
-    fn each(&self, take: &mut Take) -> Result<(), String> {
-        NcnnWeights::each(self, take)
+    fn model(&self, limits: &Limits) -> Result<Model, String> {
+        collected(Self::TITLE, limits, |take| self.each(take))
     }
 
     fn bytes(&self, label: &str) -> Option<u64> {
@@ -78,16 +80,41 @@ impl VariableStore for NnefVariables {
     const TITLE: &'static str = "data of ONNX";
 
     fn has_data(&self) -> bool {
-        self.iter().len() > 0
+        !self.is_empty()
     }
 
-    fn each(&self, take: &mut Take) -> Result<(), String> {
-        self.iter().try_for_each(|(label, tensor)| take(label, tensor))
+    /// What the files of the input have as it is written is not copied before that.
+    fn model(&self, limits: &Limits) -> Result<Model, String> {
+        let file = |(label, file): (&str, Result<_, _>)| match file {
+            Ok(file) => Ok((label.to_owned(), file)),
+            Err(error) => Err(unwritten(label, &error)),
+        };
+        let files = self.files().map(file).collect::<Result<Vec<_>, String>>()?;
+        Model::made(Path::new(Self::TITLE), files, limits).map_err(|error| error.to_string())
     }
 
     fn bytes(&self, label: &str) -> Option<u64> {
         NnefVariables::bytes(self, label)
     }
+}
+
+/// The message for data that files of NNEF do not have.
+fn unwritten(label: &str, error: &TensorError) -> String {
+    format!("`{label}`: {error}")
+}
+
+/// The data that a function gives to another as files of a model, which are written into a temporary one.
+fn collected(
+    title: &str,
+    limits: &Limits,
+    each: impl FnOnce(&mut Take) -> Result<(), String>,
+) -> Result<Model, String> {
+    let mut files = Scratch::new().map_err(|error| error.to_string())?;
+    each(&mut |label, tensor| {
+        let bytes = tensor.to_dat().map_err(|error| unwritten(label, &error))?;
+        files.add(&format!("{label}.dat"), &bytes).map_err(|error| error.to_string())
+    })?;
+    files.model(Path::new(title), limits).map_err(|error| error.to_string())
 }
 
 /// What is behind a graph: its texts, and the data of its variables.
@@ -109,14 +136,7 @@ impl<D: VariableStore> Weighed<D> {
         if FILES.missing().is_some() || !self.data.has_data() {
             return Ok(None);
         }
-        let mut files = Scratch::new().map_err(|error| failed(error.to_string()))?;
-        let mut add = |label: &str, tensor: &Tensor| {
-            let bytes = tensor.to_dat().map_err(|error| format!("`{label}`: {error}"))?;
-            files.add(&format!("{label}.dat"), &bytes).map_err(|error| error.to_string())
-        };
-        self.data.each(&mut add).map_err(failed)?;
-        let model = files.model(Path::new(D::TITLE), &settings.model);
-        model.map(|model| Some(Arc::new(model))).map_err(|error| failed(error.to_string()))
+        self.data.model(&settings.model).map(|model| Some(Arc::new(model))).map_err(failed)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::io::{self, Read, Write};
 
-/// The number of bytes copied between two reports of progress.
-const CHUNK: u64 = 16 << 20;
+/// The number of bytes that are copied at once.
+const CHUNK: usize = 1 << 18;
 
 /// Copies exactly `size` bytes in pieces.
 pub(super) fn copy(
@@ -12,14 +12,21 @@ pub(super) fn copy(
     size: u64,
     progress: &mut dyn FnMut(u64),
 ) -> io::Result<()> {
+    let mut buffer = vec![0; CHUNK.min(usize::try_from(size).unwrap_or(CHUNK))];
     let mut left = size;
     while left > 0 {
-        let count = io::copy(&mut from.take(left.min(CHUNK)), to)?;
-        if count == 0 {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter while it was read"));
-        }
-        left -= count;
-        progress(count);
+        let room = buffer.len().min(usize::try_from(left).unwrap_or(CHUNK));
+        let count = match from.read(&mut buffer[..room]) {
+            Ok(0) => {
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter while it was read"));
+            }
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        to.write_all(&buffer[..count])?;
+        left -= count as u64;
+        progress(count as u64);
     }
     if from.read(&mut [0])? > 0 {
         return Err(io::Error::other("the file became longer while it was read"));

@@ -120,13 +120,30 @@ impl FieldBytes {
         }
         match &self.0 {
             FieldPlace::Held(bytes) => Ok(bytes.slice(part)),
-            FieldPlace::InFile(range) => {
+            FieldPlace::InFile(_) => {
                 let mut bytes = vec![0; part.len()];
-                range.file.disk.read_at(&mut bytes, range.start + part.start as u64)?;
-                range.file.disk.unchanged()?;
+                self.fill(part.start, &mut bytes)?;
                 Ok(Bytes::from(bytes))
             }
         }
+    }
+
+    /// Fills a buffer with the bytes from an offset on.
+    ///
+    /// # Errors
+    ///
+    /// They end before the buffer is full, or the file cannot be read or has changed.
+    pub(crate) fn fill(&self, at: usize, buffer: &mut [u8]) -> io::Result<()> {
+        let end = at.checked_add(buffer.len()).filter(|end| *end <= self.len());
+        let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
+        match &self.0 {
+            FieldPlace::Held(bytes) => buffer.copy_from_slice(&bytes[at..end]),
+            FieldPlace::InFile(range) => {
+                range.file.disk.read_at(buffer, range.start + at as u64)?;
+                range.file.disk.unchanged()?;
+            }
+        }
+        Ok(())
     }
 
     /// Gives the bytes to a function, piece by piece, so that they are never all in memory.

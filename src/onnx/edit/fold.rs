@@ -312,6 +312,14 @@ impl<'m> Folding<'m, '_> {
 
     /// The results of a node whose operands are known.
     fn results(&mut self, node: &NodeProto, version: i64) -> Option<Vec<Option<Arc<Tensor>>>> {
+        // No value is read for a node with an operand that is not known.
+        let may_be_known = |input: &NameId| {
+            let known = self.known.get(input.index());
+            *input == NameId::ROOT || known.is_some_and(|known| !matches!(known, FoldValue::Nothing))
+        };
+        if !node.inputs.iter().all(may_be_known) {
+            return None;
+        }
         let mut operands = Vec::with_capacity(node.inputs.len());
         for input in &node.inputs {
             operands.push(if *input == NameId::ROOT { None } else { Some(self.value(*input)?) });

@@ -7,6 +7,7 @@ pub(in crate::onnx) mod activation;
 mod attributes;
 mod body;
 mod broadcast;
+mod constant;
 mod control;
 mod element;
 mod entry;
@@ -23,6 +24,7 @@ mod sparse;
 mod stored;
 
 pub(crate) use attributes::NodeAttributes;
+pub(crate) use constant::LongConstant;
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};
 pub(crate) use failure::RunFailure;

@@ -49,10 +49,7 @@ impl Stores {
 
     /// The file with the external data of a tensor, up to their end, and its path.
     fn opened(&self, of: &TensorProto) -> Result<(Take<File>, PathBuf), EvalError> {
-        let Some(folder) = &self.folder else {
-            return Err(unread("the data of a constant are in another file, and the folder of the model is not known"));
-        };
-        let (path, offset, length) = folder.borrow_mut().range(of).map_err(unread)?;
+        let (path, offset, length) = external(of, self)?;
         let mut file = File::open(&path).map_err(|error| failed(&path, &error))?;
         file.seek(SeekFrom::Start(offset)).map_err(|error| failed(&path, &error))?;
         Ok((file.take(length), path))
@@ -82,13 +79,21 @@ impl Stores {
     }
 }
 
+/// The file with the external data of a tensor, where they begin in it, and how many bytes they are.
+pub(super) fn external(of: &TensorProto, stores: &Stores) -> Result<(PathBuf, u64, u64), EvalError> {
+    let Some(folder) = &stores.folder else {
+        return Err(unread("the data of a constant are in another file, and the folder of the model is not known"));
+    };
+    folder.borrow_mut().range(of).map_err(unread)
+}
+
 /// The failure to read a file.
 fn failed(path: &Path, error: &io::Error) -> EvalError {
     unread(format!("{}: {error}", path.display()))
 }
 
 /// The shape of a constant, if its extents are valid.
-fn shape(of: &TensorProto) -> Result<Vec<usize>, EvalError> {
+pub(super) fn shape(of: &TensorProto) -> Result<Vec<usize>, EvalError> {
     let extents: Option<Vec<usize>> = of.dims.iter().map(|&extent| usize::try_from(extent).ok()).collect();
     extents.ok_or_else(|| unread(format!("a constant has the shape {:?}", &of.dims[..])))
 }
@@ -155,7 +160,7 @@ fn pairs<T: Copy>(items: &[T]) -> Vec<[T; 2]> {
     items.as_chunks::<2>().0.to_vec()
 }
 
-fn data(element: &ElementType, elements: Elements) -> Option<Data> {
+pub(super) fn data(element: &ElementType, elements: Elements) -> Option<Data> {
     use crate::tensor::DType;
     let dtype = dtype(element)?;
     Some(match (elements, dtype) {

@@ -23,7 +23,7 @@ pub(crate) use marks::{Marked, NameRole, TextMarks};
 #[cfg(feature = "lsp")]
 pub(crate) use parse::parse_marked;
 pub(crate) use parse::{parse, parse_function};
-pub(crate) use print::print;
+pub(crate) use print::{ModelText, print};
 #[cfg(feature = "lsp")]
 pub(crate) use print::{quoted_name, value_name};
 pub(crate) use production::{ParsedText, Production};

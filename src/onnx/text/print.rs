@@ -12,24 +12,32 @@ use crate::onnx::model::{
 };
 use crate::onnx::protobuf::fields::graph;
 use crate::onnx::protobuf::{EncodedPart, texts};
+use crate::onnx::run::LongConstant;
 use crate::onnx::types::AttributeType;
+use crate::source::literals::push_int;
 use crate::source::names::{Name, is_identifier};
+use crate::tensor::DType;
 use header::Header;
+use numbers::{is_odd, odd_nans, push_elements, push_number};
 
 mod header;
+mod long;
+mod numbers;
 mod types;
 
+pub(crate) use long::ModelText;
+
 /// Prints a model or a part of one; also returns what the notation cannot express.
-pub(crate) fn print(names: &ModelNames, part: EncodedPart) -> (String, Lost) {
+pub(crate) fn print(names: &ModelNames, part: EncodedPart) -> (ModelText, Lost) {
     let spellings = Spellings::new(&names.values, &names.texts);
-    let mut printer = Printer { names, out: String::new(), lost: Lost::default(), spellings };
+    let mut printer = Printer { names, out: ModelText::default(), lost: Lost::default(), spellings };
     match part {
         EncodedPart::Model(model) => printer.model(model),
         EncodedPart::Graph(graph) => printer.graph(graph, 0),
         EncodedPart::Function(function) => printer.function(function),
         EncodedPart::Node(node) => printer.node(node, 0),
     }
-    if !printer.out.ends_with('\n') {
+    if !printer.out.text.ends_with('\n') {
         printer.put("\n");
     }
     (printer.out, printer.lost)
@@ -48,7 +56,7 @@ pub(crate) struct Lost {
 
 struct Printer<'m> {
     names: &'m ModelNames,
-    out: String,
+    out: ModelText,
     lost: Lost,
     spellings: Spellings<'m>,
 }
@@ -93,7 +101,7 @@ impl Printer<'_> {
     }
 
     fn put(&mut self, text: &str) {
-        self.out.push_str(text);
+        self.out.text.push_str(text);
     }
 
     fn list<T>(&mut self, items: impl IntoIterator<Item = T>, mut print: impl FnMut(&mut Self, T)) {
@@ -106,7 +114,7 @@ impl Printer<'_> {
     }
 
     fn string(&mut self, text: &str) {
-        push_quoted(&mut self.out, text);
+        push_quoted(&mut self.out.text, text);
         if text.contains('\0') {
             self.wrong("a string with a zero byte".to_owned());
         }
@@ -139,7 +147,7 @@ impl Printer<'_> {
     fn value(&mut self, value: NameId, bare: bool) {
         let spelled = self.spellings.spell(value);
         if is_identifier(spelled) && !(bare && TextParser::is_type(spelled)) {
-            self.out.push_str(spelled);
+            self.out.text.push_str(spelled);
         } else {
             let spelled = spelled.to_owned();
             self.text(&spelled);
@@ -335,7 +343,7 @@ impl Printer<'_> {
         match value {
             V::None => {}
             V::Float(float) => self.float(*float),
-            V::Int(int) => self.put(itoa::Buffer::new().format(*int)),
+            V::Int(int) => push_int(&mut self.out.text, *int),
             V::String(bytes) => self.bytes(bytes),
             V::Tensor(tensor) => self.tensor(tensor),
             V::Graph(graph) => self.subgraph(graph, level),
@@ -343,7 +351,7 @@ impl Printer<'_> {
             V::Floats(floats) => {
                 self.list(floats, |printer, float| printer.float(*float));
             }
-            V::Ints(ints) => self.list(ints, |printer, int| printer.put(itoa::Buffer::new().format(*int))),
+            V::Ints(ints) => self.list(ints, |printer, int| push_int(&mut printer.out.text, *int)),
             V::Strings(strings) => self.list(strings, |printer, bytes| printer.bytes(bytes)),
             V::Tensors(tensors) => self.list(tensors, Self::tensor),
             V::Graphs(graphs) => self.list(graphs, |printer, graph| printer.subgraph(graph, level)),
@@ -361,23 +369,8 @@ impl Printer<'_> {
     }
 
     fn float(&mut self, value: f32) {
-        match value.is_nan() {
-            true => self.nan(value.is_sign_negative(), value.abs().to_bits() == f32::NAN.to_bits()),
-            false => self.put(&format!("{value:?}")),
-        }
-    }
-
-    fn double(&mut self, value: f64) {
-        match value.is_nan() {
-            true => self.nan(value.is_sign_negative(), value.abs().to_bits() == f64::NAN.to_bits()),
-            false => self.put(&format!("{value:?}")),
-        }
-    }
-
-    /// Prints a NaN; `plain` is whether it has no bits but its sign.
-    fn nan(&mut self, negative: bool, plain: bool) {
-        self.put(if negative { "-nan" } else { "nan" });
-        self.lost.nan_bits += usize::from(!plain);
+        push_number(&mut self.out.text, value);
+        self.lost.nan_bits += usize::from(is_odd(value));
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
@@ -391,7 +384,7 @@ impl Printer<'_> {
         self.element(tensor.data_type);
         if !tensor.dims.is_empty() {
             self.put("[");
-            self.list(&tensor.dims, |printer, extent| printer.put(itoa::Buffer::new().format(*extent)));
+            self.list(&tensor.dims, |printer, extent| push_int(&mut printer.out.text, *extent));
             self.put("]");
         }
         if tensor.dims.iter().any(|extent| *extent < 0) {
@@ -427,19 +420,28 @@ impl Printer<'_> {
         }
         self.lost.left_out += usize::from(!of.external.is_empty());
         self.put("{");
-        match Elements::of(of) {
-            Ok(Elements::Ints(ints)) => self.list(ints, |printer, int| printer.put(itoa::Buffer::new().format(int))),
-            Ok(Elements::Unsigned(ints)) => {
-                self.list(ints, |printer, int| printer.put(itoa::Buffer::new().format(int)));
-            }
-            Ok(Elements::Floats(floats)) => {
-                self.list(floats, Self::float);
-            }
-            Ok(Elements::Doubles(floats)) => self.list(floats, Self::double),
-            Ok(Elements::Strings(strings)) => self.list(&strings, |printer, bytes| printer.bytes(bytes)),
-            Err(Unread) => self.wrong("a tensor whose elements do not fit its type and shape".to_owned()),
+        match LongConstant::within(of) {
+            Some(long) => self.long(long),
+            None => match Elements::of(of) {
+                Ok(Elements::Strings(strings)) => self.list(&strings, |printer, bytes| printer.bytes(bytes)),
+                Ok(numbers) => {
+                    push_elements(&mut self.out.text, 0, &numbers);
+                    self.lost.nan_bits += odd_nans(&numbers);
+                }
+                Err(Unread) => self.wrong("a tensor whose elements do not fit its type and shape".to_owned()),
+            },
         }
         self.put("}");
+    }
+
+    /// Adds a constant whose elements are printed when the text is written. A file that cannot be read is reported by the
+    /// document.
+    fn long(&mut self, of: LongConstant) {
+        if matches!(of.dtype(), DType::Float32 | DType::Float64) {
+            let odd = &mut self.lost.nan_bits;
+            let _ = of.elements(0..of.len(), |_, elements| *odd += odd_nans(&elements));
+        }
+        self.out.push(of);
     }
 
     fn entries(&mut self, entries: &[StringEntry]) {

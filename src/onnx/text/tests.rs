@@ -1,12 +1,19 @@
-use super::{ParsedText, Production, parse, print};
+use super::print::Lost;
+use super::{ParsedText, Production, parse};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::onnx::model::AttributeValue;
-use crate::onnx::model::{GraphProto, ModelProto};
+use crate::onnx::model::{GraphProto, ModelNames, ModelProto};
 use crate::onnx::protobuf::{EncodedPart, encode};
 use crate::source::FileId;
 
 fn read(text: &str, production: Production) -> (Option<ParsedText>, Diagnostics) {
     parse(FileId(0), text, production, false)
+}
+
+/// The whole text, and what it cannot express.
+fn print(names: &ModelNames, part: EncodedPart) -> (String, Lost) {
+    let (text, lost) = super::print(names, part);
+    (String::from_utf8(text.into_bytes().unwrap()).unwrap(), lost)
 }
 
 fn codes(text: &str, production: Production) -> Vec<Code> {
@@ -50,6 +57,46 @@ fn texts_are_read_back_from_their_print() {
             encode(&second.names, EncodedPart::Model(&second)),
             "{printed}"
         );
+    }
+}
+
+/// Long constants are printed while the text is written, as short ones are before.
+#[test]
+fn texts_with_long_constants_are_the_same_for_any_number_of_threads() {
+    use crate::onnx::model::{EncodedField, Wire};
+    let constants = "float[3] v = {1, 2, 3}, float[0] w = {}, int64[0] i = {}, float16[0] h = {}";
+    let mut first = model(&format!("g () => () <{constants}> {{ y = Op (w) }}"));
+    let floats: Vec<f32> = (0..70_000_u32).map(|i| f32::from_bits(i.wrapping_mul(0x9E37_79B1))).collect();
+    let ints: Vec<i64> = (0..200).map(|i| i * i * i - 1_000_000).collect();
+    let raw = |bytes: Vec<u8>| Some(Box::new(vec![EncodedField { number: 9, wire: Wire::Bytes, bytes: bytes.into() }]));
+    let constants = &mut first.graph.as_mut().unwrap().initializers;
+    for (constant, extent) in constants.iter_mut().zip([3, 70_000, 200, 1000]) {
+        constant.dims = [extent].into_iter().collect();
+    }
+    constants[1].rest = raw(floats.iter().flat_map(|float| float.to_le_bytes()).collect());
+    constants[2].rest = raw(ints.iter().flat_map(|int| int.to_le_bytes()).collect());
+    constants[3].rest = raw((0..1000_u16).flat_map(|bits| bits.to_le_bytes()).collect());
+    let spelled = |float: &f32| match float {
+        nan if nan.is_nan() => if nan.is_sign_negative() { "-nan" } else { "nan" }.to_owned(),
+        float => format!("{float:?}"),
+    };
+    let list = |items: Vec<String>| format!("{{{}}}", items.join(", "));
+    let wanted = [
+        format!("w = {}", list(floats.iter().map(spelled).collect())),
+        format!("i = {}", list(ints.iter().map(i64::to_string).collect())),
+        format!("h = {}>", list((0..1000).map(|bits: i32| bits.to_string()).collect())),
+    ];
+    let (printed, lost) = super::print(&first.names, EncodedPart::Model(&first));
+    let odd = floats.iter().filter(|float| float.is_nan() && float.abs().to_bits() != f32::NAN.to_bits()).count();
+    assert_eq!(lost.nan_bits, odd);
+    for threads in [1, 2, 3, 8] {
+        let mut out = Vec::new();
+        printed.write(std::num::NonZeroUsize::new(threads), &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        assert!(wanted.iter().all(|wanted| out.contains(wanted)), "{threads}");
+        assert!(out.starts_with("g () => ()\n<float[3] v = {1.0, 2.0, 3.0}, float[70000] w = {0.0, "));
+        assert!(out.ends_with("}>\n{\n    y = Op (w)\n}\n"));
+        assert!(odd > 0 || model(&out).graph.is_some());
     }
 }
 

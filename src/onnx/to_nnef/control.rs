@@ -2,11 +2,10 @@
 //! whose condition is not known, both are added and one is selected.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use super::emit::Emitter;
 use super::import::Import;
-use super::item::{FlatTensor, NnefItem};
+use super::item::{FlatTensor, KnownItems, NnefItem};
 use super::refusal::{Lowered, NodeRefusal};
 use super::shape::axis_of;
 use crate::graph::names::NameId;
@@ -50,7 +49,7 @@ impl TripDomain for AddedTrips<'_, '_> {
     fn body(&mut self, trip: i64, states: Vec<NnefItem>) -> Lowered<TripResults<NnefItem>> {
         let (import, count) = (&mut *self.import, states.len());
         let known = |tensor: Result<Tensor, TensorError>| {
-            Ok::<_, NodeRefusal>(NnefItem::Loose(Arc::new(tensor.map_err(|_| NodeRefusal::UNFIT)?)))
+            Ok::<_, NodeRefusal>(NnefItem::Loose(KnownItems::Held(tensor.map_err(|_| NodeRefusal::UNFIT)?.into())))
         };
         let mut given = states;
         match &self.feed {
@@ -155,9 +154,9 @@ impl<'m> Import<'m> {
     }
 
     fn condition(&mut self, item: &NnefItem) -> Lowered<Condition<NnefItem>> {
-        match item.tensor() {
-            Some(tensor) if tensor.len() == 1 => Ok(Condition::Known(tensor.data().float(0) != 0.0)),
-            Some(_) => Err(NodeRefusal::UNFIT),
+        match item.known().map(KnownItems::single) {
+            Some(Some(tensor)) => Ok(Condition::Known(tensor.data().float(0) != 0.0)),
+            Some(None) => Err(NodeRefusal::UNFIT),
             None => {
                 let flat = self.emit.flat(item)?;
                 Ok(Condition::Open(NnefItem::FlatTensor(self.emit.reshaped(flat, &[])?)))
@@ -183,7 +182,7 @@ impl<'m> Import<'m> {
     /// The most trips that a loop has.
     fn trips(&self, node: &NodeProto, operands: &[Option<NnefItem>]) -> Lowered<Option<i64>> {
         let Some(item) = operands.first().and_then(Option::as_ref) else { return Ok(None) };
-        let count = item.tensor().filter(|tensor| tensor.len() == 1);
+        let count = item.known().and_then(KnownItems::single);
         let open = || self.endless(node.inputs.first().copied());
         Ok(Some(count.ok_or_else(open)?.data().integer(0)))
     }

@@ -1,10 +1,8 @@
 //! Adds operations to the graph, and constants where operations need them.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
 
-use super::item::{FlatTensor, KnownTensor, NnefItem, counts, primitive};
+use super::item::{FlatTensor, KnownItems, KnownTensor, NnefItem, counts, primitive};
 use super::refusal::{Lowered, NodeRefusal};
 use super::variables::{NnefVariables, stored_form};
 use crate::Options;
@@ -253,7 +251,7 @@ impl<'o> Emitter<'o> {
         match item {
             NnefItem::FlatTensor(flat) => Ok(*flat),
             NnefItem::Known(constant) => self.constant(constant),
-            NnefItem::Loose(tensor) => self.own_constant(Tensor::clone(tensor)),
+            NnefItem::Loose(items) => self.own_items(items.clone()),
             NnefItem::Sequence(_) => Err(NodeRefusal::because("it has a sequence as an operand")),
             NnefItem::Refused => Err(NodeRefusal::Operand),
         }
@@ -261,26 +259,26 @@ impl<'o> Emitter<'o> {
 
     /// The tensor of a constant, which is added unless it is there.
     pub(super) fn constant(&mut self, constant: &KnownTensor) -> Lowered<FlatTensor> {
-        self.constant_in(constant, constant.tensor.shape())
+        self.constant_in(constant, constant.items.shape())
     }
 
     /// The tensor of a constant in a shape with as many items, which is added unless it is there.
     pub(super) fn constant_in(&mut self, constant: &KnownTensor, shape: &[usize]) -> Lowered<FlatTensor> {
-        let (dtype, own) = (constant.tensor.dtype(), constant.tensor.shape() == shape);
+        let (dtype, own) = (constant.items.dtype(), constant.items.shape() == shape);
         let known = constant.stored.borrow().iter().find(|(known, _)| known[..] == *shape).map(|(_, id)| *id);
         if let Some(id) = known {
             return Ok(FlatTensor { id, dtype });
         }
         let is_first = constant.stored.borrow().is_empty();
         let name = if is_first { constant.name } else { self.again(constant.name) };
-        let tensor = match own {
-            true => Arc::clone(&constant.tensor),
+        let items = match own {
+            true => constant.items.clone(),
             false => {
-                self.budget.hold(constant.tensor.weight());
-                Arc::new(constant.tensor.reshaped(shape).map_err(|_| NodeRefusal::UNFIT)?)
+                self.budget.hold(constant.items.weight());
+                constant.items.reshaped(shape)?
             }
         };
-        let flat = self.store(&tensor, name)?;
+        let flat = self.store(&items, name)?;
         constant.stored.borrow_mut().push((shape.into(), flat.id));
         Ok(flat)
     }
@@ -294,9 +292,14 @@ impl<'o> Emitter<'o> {
 
     /// Adds a constant that only the operations of this node use.
     pub(super) fn own_constant(&mut self, tensor: Tensor) -> Lowered<FlatTensor> {
+        self.own_items(KnownItems::Held(tensor.into()))
+    }
+
+    /// [`Self::own_constant`] with items that may be in a file.
+    pub(super) fn own_items(&mut self, items: KnownItems) -> Lowered<FlatTensor> {
         let name = self.fresh(CONSTANT);
-        self.budget.hold(tensor.weight());
-        self.store(&Arc::new(tensor), name)
+        self.budget.hold(items.weight());
+        self.store(&items, name)
     }
 
     /// Adds a constant of the numbers from 0 on along an axis; the other extents are 1.
@@ -310,23 +313,23 @@ impl<'o> Emitter<'o> {
 
     /// Adds a tensor: a short one with its items, others as a variable. With registries, all are variables: literals of
     /// these documents cannot be items of lists of tensors.
-    fn store(&mut self, tensor: &Arc<Tensor>, name: NameId) -> Lowered<FlatTensor> {
-        let dtype = tensor.dtype();
+    fn store(&mut self, known: &KnownItems, name: NameId) -> Lowered<FlatTensor> {
+        let dtype = known.dtype();
         let no_type = || NodeRefusal::because("a constant has texts or complex numbers, which NNEF does not have");
         let of = primitive(dtype).ok_or_else(no_type)?;
-        let shape: Vec<i64> = tensor.shape().iter().map(|extent| *extent as i64).collect();
+        let shape: Vec<i64> = known.shape().iter().map(|extent| *extent as i64).collect();
         let results = [(name, Some(Shape::of(&shape)))];
-        if tensor.is_empty() {
+        if known.len() == 0 {
             return Err(EMPTY);
         }
-        let short = !self.has_registries() && tensor.len() <= SHORT;
-        let added = match items(tensor).filter(|_| short) {
+        let short = known.held().filter(|tensor| !self.has_registries() && tensor.len() <= SHORT);
+        let added = match short.and_then(|tensor| items(tensor)) {
             Some(value) => {
                 let arguments = [integers(shape), value];
                 self.builder.add(CONSTANT, Some(of), arguments, Results::Each(&results))
             }
             None => {
-                let stored = stored_form(tensor)?;
+                let stored = stored_form(known, self.budget)?;
                 let mut text = String::new();
                 self.builder.graph.names.write(&self.builder.graph.symbols, name, &mut text);
                 let label = self.labels.add(&text, true);

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::control::CONTROL;
 use super::emit::{EMPTY, Emitter};
-use super::item::{FlatTensor, KnownTensor, NnefItem, NnefOutcome, primitive};
+use super::item::{FlatTensor, KnownItems, KnownTensor, NnefItem, NnefOutcome, primitive};
 use super::line::{NodeLine, NodeResults};
 use super::lowering_table;
 use super::refusal::{Lowered, NodeRefusal};
@@ -21,7 +21,7 @@ use crate::onnx::edit::is_function;
 use crate::onnx::functions::{Imports, NodeFinding};
 use crate::onnx::model::{Extent, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo};
 use crate::onnx::places::Places;
-use crate::onnx::run::{Holdings, NodeAttributes, Stores, dtype_of, evaluate_node, tensor_of};
+use crate::onnx::run::{Holdings, LongConstant, NodeAttributes, Stores, dtype_of, evaluate_node, tensor_of};
 use crate::onnx::scopes::{NodeScope, NodeScopes};
 use crate::source::{FileId, Location, Span};
 use crate::tensor::Tensor;
@@ -59,6 +59,8 @@ pub(super) struct Import<'m> {
     pub(super) found: Diagnostics,
     /// Whether a node was refused that an operation of a registry computes.
     pub(super) wants_registries: bool,
+    /// The failures that were reported.
+    failed: Vec<Code>,
 }
 
 impl<'m> Import<'m> {
@@ -75,6 +77,7 @@ impl<'m> Import<'m> {
             scopes: NodeScopes::default(),
             found: Diagnostics::of(options.policy()),
             wants_registries: false,
+            failed: Vec::new(),
         }
     }
 
@@ -89,8 +92,8 @@ impl<'m> Import<'m> {
         for output in &graph.outputs {
             let name = output.name.unwrap_or(NameId::ROOT);
             self.output(name).unwrap_or_else(|refusal| {
-                let message = format!("the output `{}` has no counterpart in NNEF: {refusal}", self.text(name));
-                self.report(refusal, Code::NnefMeaning, 0, message);
+                let what = format!("the output `{}`", self.text(name));
+                self.report(refusal, Code::NnefMeaning, 0, &what);
             });
         }
     }
@@ -130,7 +133,7 @@ impl<'m> Import<'m> {
     /// Holds a value under a name.
     pub(super) fn hold_item(&mut self, name: NameId, item: NnefItem) {
         match item {
-            NnefItem::Loose(tensor) => _ = self.hold(name, tensor),
+            NnefItem::Loose(items) => _ = self.hold(name, items),
             item => _ = self.held.insert(name, item),
         }
     }
@@ -157,12 +160,20 @@ impl<'m> Import<'m> {
         new
     }
 
-    fn report(&mut self, refusal: NodeRefusal, code: Code, at: u32, message: String) {
-        match refusal {
+    /// Reports what has no counterpart. A limit that stops one node stops others, too, and is told once.
+    fn report(&mut self, refusal: NodeRefusal, code: Code, at: u32, what: &str) {
+        let (code, message) = match refusal {
             NodeRefusal::Operand => return,
-            NodeRefusal::Registry(_) => self.wants_registries = true,
-            NodeRefusal::Because(_) => {}
-        }
+            NodeRefusal::Failed(code, _) if self.failed.contains(&code) => return,
+            NodeRefusal::Failed(code, reason) => {
+                self.failed.push(code);
+                (code, format!("{what} is not translated: {reason}"))
+            }
+            NodeRefusal::Registry(_) | NodeRefusal::Because(_) => {
+                self.wants_registries |= matches!(refusal, NodeRefusal::Registry(_));
+                (code, format!("{what} has no counterpart in NNEF: {refusal}"))
+            }
+        };
         let ImportRun { file, places, .. } = self.reading;
         NodeFinding::new(code, at, message).report(file, places, &mut self.found);
     }
@@ -171,9 +182,8 @@ impl<'m> Import<'m> {
     fn input(&mut self, input: &ValueInfo) {
         let Some(name) = input.name.filter(|name| !self.stored.contains_key(name)) else { return };
         let item = self.external(input, name).unwrap_or_else(|refusal| {
-            let text = self.text(name);
-            let message = format!("the input `{text}` has no counterpart in NNEF: {refusal}");
-            self.report(refusal, Code::OpenExtent, 0, message);
+            let what = format!("the input `{}`", self.text(name));
+            self.report(refusal, Code::OpenExtent, 0, &what);
             NnefItem::Refused
         });
         self.held.insert(name, item);
@@ -210,7 +220,7 @@ impl<'m> Import<'m> {
         self.emit.builder.output(flat.id, new, false).map_err(|_| NodeRefusal::UNFIT)
     }
 
-    /// The value with a name. A constant is read when it is used first.
+    /// The value with a name. A constant is read when it is used first, a long one when a rule asks for its items.
     pub(super) fn item(&mut self, name: NameId) -> Lowered<NnefItem> {
         if let Some(item) = self.held.get(&name) {
             return Ok(item.clone());
@@ -218,15 +228,20 @@ impl<'m> Import<'m> {
         let stored = self.stored.get(&name).copied();
         let stored = stored.ok_or_else(|| NodeRefusal::from(format!("`{}` is not defined", self.text(name))))?;
         let ImportRun { stores, budget, .. } = self.reading;
-        let tensor = budget.operation(|| tensor_of(stored, stores, budget))?;
-        Ok(self.hold(name, Arc::new(tensor)))
+        let items = match LongConstant::of(stored, stores)? {
+            Some(long) => KnownItems::Long(long),
+            None => KnownItems::Held(Arc::new(budget.operation(|| tensor_of(stored, stores, budget))?)),
+        };
+        Ok(self.hold(name, items))
     }
 
     /// Holds a known value.
-    fn hold(&mut self, name: NameId, tensor: Arc<Tensor>) -> NnefItem {
+    fn hold(&mut self, name: NameId, items: KnownItems) -> NnefItem {
         let new = self.name(name);
-        self.holdings.hold(&tensor.clone().into());
-        let item = NnefItem::Known(Rc::new(KnownTensor { tensor, name: new, stored: RefCell::default() }));
+        if let Some(tensor) = items.held() {
+            self.holdings.hold(&tensor.clone().into());
+        }
+        let item = NnefItem::Known(Rc::new(KnownTensor { items, name: new, stored: RefCell::default() }));
         self.held.insert(name, item.clone());
         item
     }
@@ -240,8 +255,7 @@ impl<'m> Import<'m> {
         if let Err(refusal) = results {
             let called = if domain.is_empty() { operator.to_owned() } else { format!("{domain}.{operator}") };
             let first = node.outputs.first().map_or_else(String::new, |name| self.text(*name));
-            let message = format!("`{called}` of `{first}` has no counterpart in NNEF: {refusal}");
-            self.report(refusal, Code::NnefMeaning, node.at, message);
+            self.report(refusal, Code::NnefMeaning, node.at, &format!("`{called}` of `{first}`"));
             node.outputs.iter().for_each(|name| _ = self.held.insert(*name, NnefItem::Refused));
         }
     }
@@ -279,7 +293,7 @@ impl<'m> Import<'m> {
         let version = self.version(node);
         if let Some(results) = self.computed(node, domain, operator, version, &operands) {
             for (name, tensor) in node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT) {
-                self.hold(*name, tensor);
+                self.hold(*name, KnownItems::Held(tensor));
             }
             return Ok(());
         }
@@ -325,7 +339,7 @@ impl<'m> Import<'m> {
                     }
                     NnefItem::FlatTensor(flat)
                 }
-                NnefOutcome::Known(tensor) => NnefItem::Loose(tensor),
+                NnefOutcome::Known(tensor) => NnefItem::Loose(KnownItems::Held(tensor)),
                 NnefOutcome::Operand(i) => operands.get(i).cloned().flatten().ok_or(NodeRefusal::UNFIT)?,
                 NnefOutcome::Held(item) => item,
             };
@@ -346,17 +360,21 @@ impl<'m> Import<'m> {
         if !domain.is_empty() || !is_function(operator, node.inputs.len()) || node.has_graphs() {
             return None;
         }
-        let mut values = Vec::with_capacity(operands.len());
+        let mut known = Vec::with_capacity(operands.len());
         for operand in operands {
-            values.push(match operand {
+            known.push(match operand {
                 None => None,
-                Some(item) => Some(Arc::clone(item.tensor()?)),
+                Some(item) => Some(item.known()?),
             });
         }
-        let given: usize = values.iter().flatten().map(|tensor| tensor.len()).sum();
-        let (stores, budget) = (self.reading.stores, self.reading.budget);
-        let results = evaluate_node(&self.model.names, node, version, &values, stores, budget).ok();
-        self.reading.budget.forgive();
+        let given: usize = known.iter().flatten().map(|items| items.len()).sum();
+        let ImportRun { stores, budget, .. } = self.reading;
+        let results = budget.operation(|| {
+            let read = |items: &Option<&KnownItems>| items.map(|items| items.tensor(budget)).transpose().ok();
+            let values = known.iter().map(read).collect::<Option<Vec<_>>>()?;
+            evaluate_node(&self.model.names, node, version, &values, stores, budget).ok()
+        });
+        budget.forgive();
         let results = results?;
         let made: usize = results.iter().map(|result| result.len()).sum();
         (results.len() >= node.outputs.len() && made <= LARGE.max(given)).then_some(results)

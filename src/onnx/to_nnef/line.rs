@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::emit::{Emitter, shortest};
 use super::formula::FormulaTerm;
-use super::item::{FlatTensor, NnefItem, NnefOutcome};
+use super::item::{FlatTensor, KnownItems, NnefItem, NnefOutcome};
 use super::refusal::{Lowered, NodeRefusal};
 use super::shape::{axes_of, axis_of};
 use crate::eval::Budget;
@@ -81,15 +81,25 @@ impl NodeLine<'_, '_, '_> {
         (0..self.count()).map(|i| self.flat(i)).collect()
     }
 
+    /// The items of an operand, if it is known.
+    pub(super) fn constant(&self, i: usize) -> Option<&KnownItems> {
+        self.operands.get(i)?.as_ref()?.known()
+    }
+
+    /// The value of an operand, if it is known and has one item.
+    pub(super) fn single(&self, i: usize) -> Option<&Arc<Tensor>> {
+        self.constant(i)?.single()
+    }
+
     /// The value of an operand, if it is known.
-    pub(super) fn value(&self, i: usize) -> Option<Arc<Tensor>> {
-        self.operands.get(i)?.as_ref()?.tensor().map(Arc::clone)
+    pub(super) fn value(&self, i: usize) -> Lowered<Option<Arc<Tensor>>> {
+        self.constant(i).map(|items| items.tensor(self.computing.1)).transpose()
     }
 
     /// The value of an operand that has to be known.
     pub(super) fn known(&self, i: usize) -> Lowered<Arc<Tensor>> {
         self.item(i)?;
-        self.value(i).ok_or_else(|| NodeRefusal::from(format!("its operand {i} is not known before the model runs")))
+        self.value(i)?.ok_or_else(|| NodeRefusal::from(format!("its operand {i} is not known before the model runs")))
     }
 
     /// An operand of integers that has to be known, if it is there.
@@ -123,8 +133,8 @@ impl NodeLine<'_, '_, '_> {
 
     /// The extents of an operand.
     pub(super) fn shape(&self, i: usize) -> Lowered<Vec<i64>> {
-        match (self.item(i)?, self.value(i)) {
-            (_, Some(tensor)) => Ok(tensor.shape().iter().map(|extent| *extent as i64).collect()),
+        match (self.item(i)?, self.constant(i)) {
+            (_, Some(items)) => Ok(items.shape().iter().map(|extent| *extent as i64).collect()),
             (NnefItem::FlatTensor(flat), _) => self.emit.extents(*flat),
             _ => Err(NO_TENSOR),
         }
@@ -132,8 +142,8 @@ impl NodeLine<'_, '_, '_> {
 
     /// The rank of an operand.
     pub(super) fn rank(&self, i: usize) -> Lowered<usize> {
-        match (self.item(i)?, self.value(i)) {
-            (_, Some(tensor)) => Ok(tensor.rank()),
+        match (self.item(i)?, self.constant(i)) {
+            (_, Some(items)) => Ok(items.shape().len()),
             (NnefItem::FlatTensor(flat), _) => self.emit.rank(*flat),
             _ => Err(NO_TENSOR),
         }
@@ -141,8 +151,8 @@ impl NodeLine<'_, '_, '_> {
 
     /// The element type of an operand.
     pub(super) fn dtype(&self, i: usize) -> Lowered<DType> {
-        match (self.item(i)?, self.value(i)) {
-            (_, Some(tensor)) => Ok(tensor.dtype()),
+        match (self.item(i)?, self.constant(i)) {
+            (_, Some(items)) => Ok(items.dtype()),
             (NnefItem::FlatTensor(flat), _) => Ok(flat.dtype),
             _ => Err(NO_TENSOR),
         }
@@ -154,7 +164,7 @@ impl NodeLine<'_, '_, '_> {
         let operands: Vec<usize> = operands.into_iter().collect();
         let mut ranks = Vec::with_capacity(operands.len());
         for i in &operands {
-            ranks.push((self.rank(*i)?, self.value(*i).is_some()));
+            ranks.push((self.rank(*i)?, self.constant(*i).is_some()));
         }
         let rank = ranks.iter().map(|(rank, _)| *rank).max().unwrap_or(0);
         let open = ranks.iter().filter(|(_, known)| !known).map(|(rank, _)| *rank).max();
@@ -171,7 +181,7 @@ impl NodeLine<'_, '_, '_> {
 
     /// A constant of one item as a literal.
     fn literal(&self, i: usize) -> Option<FormulaTerm> {
-        let tensor = self.value(i).filter(|tensor| tensor.len() == 1)?;
+        let tensor = self.single(i)?;
         let number = shortest(tensor.dtype(), tensor.data().float(0));
         let exact = !tensor.dtype().is_integer() || tensor.data().integer(0).unsigned_abs() <= 1 << 53;
         (exact && number.is_finite()).then_some(FormulaTerm::Number(number, tensor.dtype()))
@@ -180,13 +190,13 @@ impl NodeLine<'_, '_, '_> {
     /// An operand with leading axes up to a rank. Constants get these themselves.
     pub(super) fn raised(&mut self, i: usize, rank: usize) -> Lowered<FlatTensor> {
         let own = self.rank(i)?;
-        if let Some(tensor) = self.value(i).filter(|_| own < rank) {
-            let shape: Vec<usize> = std::iter::repeat_n(1, rank - own).chain(tensor.shape().iter().copied()).collect();
+        if let Some(items) = self.constant(i).filter(|_| own < rank) {
+            let shape: Vec<usize> = std::iter::repeat_n(1, rank - own).chain(items.shape().iter().copied()).collect();
             if let Some(NnefItem::Known(constant)) = self.operands.get(i).and_then(Option::as_ref) {
                 return self.emit.constant_in(constant, &shape);
             }
-            let tensor = tensor.reshaped(&shape).map_err(|_| NodeRefusal::UNFIT)?;
-            return self.emit.own_constant(tensor);
+            let items = items.reshaped(&shape)?;
+            return self.emit.own_items(items);
         }
         let flat = self.flat(i)?;
         self.emit.raised(flat, rank)
@@ -200,9 +210,9 @@ impl NodeLine<'_, '_, '_> {
     /// An operand of one axis that is a parameter of each channel, with an axis for the batch and some behind it.
     pub(super) fn spread(&mut self, i: usize, more: usize) -> Lowered<FlatTensor> {
         match self.operands.get(i).and_then(Option::as_ref) {
-            Some(NnefItem::Known(constant)) if constant.tensor.rank() == 1 => {
+            Some(NnefItem::Known(constant)) if constant.items.shape().len() == 1 => {
                 let shape: Vec<usize> =
-                    [1, constant.tensor.len()].into_iter().chain(std::iter::repeat_n(1, more)).collect();
+                    [1, constant.items.len()].into_iter().chain(std::iter::repeat_n(1, more)).collect();
                 self.emit.constant_in(constant, &shape)
             }
             _ => {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::diagnostics::Code;
 use crate::eval::EvalError;
 use crate::graph::shapes::ShapeError;
 
@@ -13,6 +14,8 @@ pub(super) enum NodeRefusal {
     Registry(&'static str),
     /// A clause.
     Because(Cow<'static, str>),
+    /// A limit of the run: another run may translate it.
+    Failed(Code, String),
     /// An operand is the result of a node that was refused.
     Operand,
 }
@@ -40,7 +43,10 @@ impl From<String> for NodeRefusal {
 
 impl From<EvalError> for NodeRefusal {
     fn from(error: EvalError) -> Self {
-        NodeRefusal::from(error.message)
+        match error.code {
+            code @ (Code::EvalMemory | Code::EvalWork) => NodeRefusal::Failed(code, error.message),
+            _ => NodeRefusal::from(error.message),
+        }
     }
 }
 
@@ -58,6 +64,7 @@ impl fmt::Display for NodeRefusal {
                 write!(f, "only `{operation}`, an operation of a registry, computes it")
             }
             NodeRefusal::Because(reason) => f.write_str(reason),
+            NodeRefusal::Failed(_, reason) => f.write_str(reason),
             NodeRefusal::Operand => f.write_str("an operand is not translated"),
         }
     }

@@ -515,3 +515,32 @@ fn rules_make_nothing_of_extents_themselves() {
         assert_eq!(lists.collect::<Vec<_>>(), Vec::<&str>::new(), "{}", path.display());
     }
 }
+
+/// A limit that stops several nodes is told once, and not as if there was no operation for them.
+#[test]
+fn limits_are_told_once() {
+    let constants = "<float[2] v = {0.0, 1.0}, int64 k = {17179869184}>";
+    let nodes = "{ y = OneHot (i, k, v) z = OneHot <axis = 0> (i, k, v) }";
+    let graph = format!("g (int64[2] i) => (float[A, B] y, float[C, D] z) {constants} {nodes}");
+    let found = document(25, &graph).translate(&Options::default(), Limits::default()).map(drop).unwrap_err();
+    let told: Vec<_> = found.iter().map(|found| (found.code, found.message.contains("is not translated"))).collect();
+    assert_eq!(told, [(crate::diagnostics::Code::EvalMemory, true)]);
+}
+
+/// Constants that are read when they are needed are those that are in memory.
+#[test]
+fn long_constants_are_translated() {
+    let items = |count: usize| (0..count).map(|i| format!("{}.25", i as i64 % 7 - 3)).collect::<Vec<_>>().join(", ");
+    let constants = format!("<float[300] b = {{{}}}, float[4, 300] m = {{{}}}>", items(300), items(1200));
+    for body in [
+        "y = MatMul (x, m)",
+        "p = MatMul (x, m) y = Add (p, b)",
+        "p = MatMul (x, m) q = Add (b, p) y = Mul (q, b)",
+        "p = MatMul (x, m) n = Cast <to = 10> (b) a = Cast <to = 1> (n) y = Add (p, a)",
+        "k = Constant <value_ints = [2, 0]> () y = Gather (m, k)",
+        "k = Constant <value_ints = [4, 300]> () r = Reshape (m, k) p = MatMul (x, r) y = Add (p, b)",
+    ] {
+        let graph = format!("g (float[2, 4] x) => (float[R, S] y) {constants} {{ {body} }}");
+        agrees(21, &graph);
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::blocks::{BLOCK, Packing};
 use super::fail;
-use crate::tensor::{TensorError, volume};
+use crate::tensor::{DType, TensorError, volume};
 
 /// The number of bytes before the items.
 pub(crate) const HEADER_LENGTH: usize = 128;
@@ -103,6 +103,30 @@ fn word(bytes: &[u8; HEADER_LENGTH], at: usize) -> u32 {
 }
 
 impl Header {
+    /// The header of the file of a tensor: scalars have 32 bits, integers 64, logicals 8.
+    ///
+    /// # Errors
+    ///
+    /// Files have no such items, the rank is above 8, or the number of bytes does not fit into the header.
+    pub(crate) fn of(dtype: DType, shape: &[usize]) -> Result<Self, TensorError> {
+        let (item_type, bits) = match dtype {
+            DType::Float32 | DType::Float64 => (ItemType::Float, 32),
+            DType::Int32 | DType::Int64 => (ItemType::Signed, 64),
+            DType::Bool => (ItemType::Bool, 8),
+            other => return fail(format!("a tensor file of NNEF has no items of type {other}")),
+        };
+        let extents: Option<Vec<u32>> = shape.iter().map(|&extent| u32::try_from(extent).ok()).collect();
+        let bytes = volume(shape).and_then(|count| count.checked_mul(bits as usize / 8));
+        let data_length = bytes.and_then(|bytes| u32::try_from(bytes).ok());
+        let (Some(extents), Some(data_length)) = (extents, data_length) else {
+            return fail("the tensor is too large for a tensor file");
+        };
+        if extents.len() > MAX_RANK {
+            return fail(format!("the tensor has rank {}, a tensor file at most {MAX_RANK}", extents.len()));
+        }
+        Ok(Header { version: (1, 0), data_length, extents, bits, item_type, parameters: [0; 32] })
+    }
+
     /// Reads a header and checks all that can be checked without the items.
     ///
     /// # Errors

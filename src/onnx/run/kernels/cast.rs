@@ -76,6 +76,8 @@ impl Conversion {
 
     fn of_floats(self, items: impl Iterator<Item = f64>) -> Data {
         match self.to {
+            // Those of 8 bits and fewer have rules of their own.
+            DType::Narrow(format) if format.bits() > 8 => Data::from_floats(self.to, items),
             DType::Narrow(format) => Data::Narrow(format, items.map(|item| self.narrowed(format, item)).collect()),
             // Out of range, the lowest bits of the whole part, as for integers.
             to if to.is_integer() => Data::from_wide(to, items.map(|item| item as i128)),
@@ -102,6 +104,7 @@ impl Conversion {
                 Data::Text(items.iter().map(|item| if *item { "True" } else { "False" }.into()).collect())
             }
             (data, DType::Text) if x.dtype().is_float() => Data::Text(places.map(|at| shown(data, at)).collect()),
+            (Data::Float32(items), DType::Narrow(_)) => self.of_floats(items.iter().copied().map(f64::from)),
             _ if x.dtype().is_float() || x.dtype().is_complex() => self.of_floats(places.map(|at| data.float(at))),
             (_, DType::Narrow(_)) => self.of_floats(places.map(|at| data.float(at))),
             _ => Data::from_wide(self.to, places.map(|at| data.wide(at))),

@@ -113,7 +113,42 @@ fn arithmetic(call: &NodeCall, op: Arith) -> KernelResult {
     one(combined(call, (&a, &b), op)?)
 }
 
+/// Sums, differences and products of integers in their own width: the lowest bits are those of longer integers.
+fn wrapped(call: &NodeCall, (a, b): (&Tensor, &Tensor), op: Arith) -> Result<Option<Tensor>, EvalError> {
+    macro_rules! items {
+        ($x:ident, $y:ident) => {{
+            let shape = common(&[a.shape(), b.shape()])?;
+            call.room(&shape)?;
+            let (to, x, y) = (to(&shape), (&$x[..], a.shape()), (&$y[..], b.shape()));
+            let items = match op {
+                Arith::Add => to.zip(x, y, |a, b| a.wrapping_add(b)),
+                Arith::Sub => to.zip(x, y, |a, b| a.wrapping_sub(b)),
+                _ => to.zip(x, y, |a, b| a.wrapping_mul(b)),
+            };
+            (shape, items)
+        }};
+    }
+    if !matches!(op, Arith::Add | Arith::Sub | Arith::Mul) {
+        return Ok(None);
+    }
+    let (shape, data) = match (a.data(), b.data()) {
+        (Data::Int64(x), Data::Int64(y)) => {
+            let (shape, items) = items!(x, y);
+            (shape, Data::Int64(items))
+        }
+        (Data::Int32(x), Data::Int32(y)) => {
+            let (shape, items) = items!(x, y);
+            (shape, Data::Int32(items))
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(Tensor::with(&shape, data)?))
+}
+
 fn combined(call: &NodeCall, operands: (&Tensor, &Tensor), op: Arith) -> Result<Tensor, EvalError> {
+    if let Some(wrapped) = wrapped(call, operands, op)? {
+        return Ok(wrapped);
+    }
     both(call, operands.0, operands.1, |a, b| f64::calculate(op, a, b), |a, b| exact(op, a, b))
 }
 

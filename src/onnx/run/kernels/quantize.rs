@@ -36,6 +36,13 @@ pub(super) fn rounded(dtype: DType, value: f64) -> f64 {
     }
 }
 
+/// The nearest integer, of two equally near ones the even one. Sums with a number in which the lowest bit is 1 are rounded
+/// to it, which takes less time than a call of a function.
+fn whole(value: f64) -> f64 {
+    const UNIT: f64 = 1.5 * (1u64 << 52) as f64;
+    if value.abs() < (1u64 << 51) as f64 { (value + UNIT) - UNIT } else { value.round_ties_even() }
+}
+
 /// Which item of a scale belongs to each item of a tensor.
 struct Granularity {
     /// The items of the tensor from one item of the scale along the axis to the next, and the axis of both.
@@ -110,6 +117,13 @@ pub(in crate::onnx) fn quantize(call: &NodeCall) -> KernelResult {
     let dtype = zero.as_ref().map(|zero| zero.dtype).or(stated_type).unwrap_or(DType::UINT8);
     let precision = stated(call, "precision")?.unwrap_or(scale.dtype);
     let saturates = call.flag("saturate", true)?;
+    // Nearly all: the quotient of 32-bit floats is the rounded one of longer ones.
+    if let (Some((least, greatest)), DType::Float32, &[scale]) = (dtype.range(), precision, &scale.items[..]) {
+        let (least, greatest) = (least as f64, greatest as f64);
+        let (scale, zero) = (scale as f32, zero.as_ref().map_or(0.0, |zero| zero.items[0]));
+        let quantized = |item: &f64| (whole(f64::from(*item as f32 / scale)) + zero).clamp(least, greatest);
+        return one(call.rounded(dtype, x.shape, x.items.iter().map(quantized))?);
+    }
     let quantized = |(i, item): (usize, &f64)| {
         let at = granularity.of(i, scale.items.len());
         let zero = zero.as_ref().map_or(0.0, |zero| zero.items[at]);

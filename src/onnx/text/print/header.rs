@@ -15,9 +15,9 @@ pub(super) struct Header {
 impl Header {
     /// Adds an item printed by a function.
     fn add(&mut self, printer: &mut Printer, key: &str, print: impl FnOnce(&mut Printer)) {
-        let before = std::mem::take(&mut printer.out);
+        let before = std::mem::take(&mut printer.out.text);
         print(printer);
-        let value = std::mem::replace(&mut printer.out, before);
+        let value = std::mem::replace(&mut printer.out.text, before);
         self.items.push(format!("{key}: {value}"));
     }
 
@@ -47,7 +47,7 @@ impl Header {
             printer.list(opsets, |printer, opset| {
                 let domain = opset.domain.map_or("", |domain| printer.names.texts.text(domain)).to_owned();
                 printer.text(&domain);
-                let _ = write!(printer.out, ": {}", opset.version.unwrap_or_default());
+                let _ = write!(printer.out.text, ": {}", opset.version.unwrap_or_default());
             });
             printer.put("]");
         });

@@ -126,7 +126,8 @@ pub(in crate::onnx::to_nnef) fn cast_like(line: &mut NodeLine) -> NodeResults {
 
 fn converted(line: &mut NodeLine, to: DType) -> NodeResults {
     // Another known value, such as a constant that becomes like an operand.
-    if let Some(tensor) = line.value(0).filter(|tensor| tensor.dtype().is_float() && to.is_float()) {
+    if line.constant(0).is_some_and(|items| items.dtype().is_float() && to.is_float()) {
+        let tensor = line.known(0)?;
         let data = Data::from_floats(to, tensor.to_scalars().into_iter());
         return Ok(vec![NnefOutcome::Known(Tensor::new(tensor.shape(), data).ok_or(NodeRefusal::UNFIT)?.into())]);
     }
@@ -242,8 +243,7 @@ fn bounds(line: &mut NodeLine) -> Lowered<Option<[FormulaTerm; 2]>> {
             |(bound, none): (Lowered<f64>, f32)| bound.map(|bound| (bound != f64::from(none)).then_some(bound));
         (number(low)?, number(high)?)
     } else {
-        let number = |i: usize| line.has(i).then(|| line.value(i).filter(|value| value.len() == 1)).flatten();
-        let number = |i: usize| number(i).map(|value| shortest(value.dtype(), value.data().float(0)));
+        let number = |i: usize| line.single(i).map(|value| shortest(value.dtype(), value.data().float(0)));
         (number(1), number(2))
     };
     let ordered = |low: &f64, high: &f64| low <= high && low.is_finite() && high.is_finite();

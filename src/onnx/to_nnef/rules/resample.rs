@@ -30,7 +30,7 @@ fn targets(line: &NodeLine, rank: usize) -> Lowered<Vec<Option<Target>>> {
         Some(axes) => each_axis(&axes, rank)?,
         None => (0..rank).collect(),
     };
-    let given = |i: usize| line.value(i).is_none_or(|value| !value.is_empty()) && line.has(i);
+    let given = |i: usize| line.constant(i).is_none_or(|items| items.len() > 0) && line.has(i);
     let factors = |numbers: Vec<f64>| numbers.into_iter().map(|number| Target::Factor(number as f32)).collect();
     let list: Vec<Target> = if let Some(scales) = line.attributes.floats("scales")? {
         scales.into_iter().map(Target::Factor).collect()

@@ -107,7 +107,7 @@ pub(in crate::onnx::to_nnef) fn gather(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
     let axis = line.axis(0, extents.len())?;
     let x = line.flat(0)?;
-    let Some(known) = line.value(1) else {
+    let Some(known) = line.value(1)? else {
         let indices = line.flat(1)?;
         let at = Value::Int(axis as i64);
         if line.emit.has_registries() {
@@ -189,7 +189,7 @@ pub(in crate::onnx::to_nnef) fn one_hot(line: &mut NodeLine) -> NodeResults {
     let indices = line.emit.with_axes(indices, [axis as i64])?;
     let places = line.emit.counting(rank, axis, depth)?;
     let hot = line.emit.formula("eq(@0,@1)", &[indices, places])?;
-    match line.value(2).map(|values| values.to_scalars()).as_deref() {
+    match line.value(2)?.map(|values| values.to_scalars()).as_deref() {
         Some(&[off, on]) => chosen(line, hot, on, off, of),
         Some(_) => Err(NodeRefusal::UNFIT),
         None => {

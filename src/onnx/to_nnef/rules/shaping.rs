@@ -264,7 +264,7 @@ pub(in crate::onnx::to_nnef) fn pad(line: &mut NodeLine) -> NodeResults {
     };
     let value = match line.version < 11 {
         true => Some(line.float("value", 0.0)?),
-        false if line.has(2) => line.value(2).filter(|value| value.len() == 1).map(|value| value.data().float(0)),
+        false if line.has(2) => line.single(2).map(|value| value.data().float(0)),
         false => Some(0.0),
     };
     let mut arguments = vec![pairs(all.iter().copied()), text(border)];
