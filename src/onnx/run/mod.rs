@@ -25,7 +25,6 @@ mod stored;
 
 pub(crate) use attributes::NodeAttributes;
 pub(in crate::onnx) use call::{KernelResult, NodeCall, NodeKernel};
-pub(crate) use constant::LongConstant;
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};
 pub(crate) use failure::RunFailure;
