@@ -1,10 +1,13 @@
 //! The elements of constant tensors, whichever field they are stored in.
 
+mod long;
+
 use bytes::Bytes;
 
 use super::model::{EncodedField, TensorProto, Wire};
 use super::protobuf::fields::tensor;
 use super::types::{ElementType, Storage};
+pub(crate) use long::LongConstant;
 
 /// The elements of a tensor as in a text: complex numbers are two elements each, small floats are their bits.
 #[derive(Clone, Debug, PartialEq)]

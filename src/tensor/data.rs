@@ -266,9 +266,9 @@ impl Data {
     /// Fills a buffer with the bytes that elements have in files, from the element at a place on.
     #[cfg(feature = "eval")]
     pub(crate) fn fill_stored(&self, first: usize, bytes: &mut [u8]) {
-        fn fill<T: Copy, const N: usize>(items: &[T], (first, bytes): (usize, &mut [u8]), to: impl Fn(T) -> [u8; N]) {
-            let items = items.get(first..).unwrap_or_default();
-            bytes.as_chunks_mut::<N>().0.iter_mut().zip(items).for_each(|(place, item)| *place = to(*item));
+        fn fill<T: Copy, const N: usize>(items: &[T], place: (usize, &mut [u8]), to: impl Fn(T) -> [u8; N]) {
+            let items = items.get(place.0..).unwrap_or_default();
+            place.1.as_chunks_mut::<N>().0.iter_mut().zip(items).for_each(|(place, item)| *place = to(*item));
         }
         let place = (first, bytes);
         match self {

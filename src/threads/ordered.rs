@@ -29,7 +29,7 @@ pub(crate) fn in_order<I: Send, R: Send, E>(
             take(item, made)
         });
     }
-    let line = Line::new(items, WAITING * threads as u64);
+    let line = ItemLine::new(items, WAITING * threads as u64);
     let (make, work) = (&make, cancel::current());
     let shares: Vec<Option<Arc<Ledger>>> = (0..threads).map(|_| share(threads as u64)).collect();
     scope(|scope| {
@@ -48,14 +48,14 @@ pub(crate) fn in_order<I: Send, R: Send, E>(
 }
 
 /// Items that wait, and results that do.
-struct Line<W, I, R> {
-    state: Mutex<LineState<W, I, R>>,
+struct ItemLine<W, I, R> {
+    state: Mutex<ItemLineState<W, I, R>>,
     changed: Condvar,
     /// The most results that may wait.
     most: u64,
 }
 
-struct LineState<W, I, R> {
+struct ItemLineState<W, I, R> {
     items: W,
     /// The number of items that were given out, and of results that were taken.
     given: u64,
@@ -76,18 +76,18 @@ struct Made<I, R> {
     over: bool,
 }
 
-impl<W: Iterator<Item = I>, I, R> Line<W, I, R> {
+impl<W: Iterator<Item = I>, I, R> ItemLine<W, I, R> {
     fn new(items: W, most: u64) -> Self {
         let (made, paused, ended, failed) = (VecDeque::new(), false, false, false);
-        let state = LineState { items, given: 0, taken: 0, made, working: 0, paused, ended, failed };
-        Line { state: Mutex::new(state), changed: Condvar::new(), most }
+        let state = ItemLineState { items, given: 0, taken: 0, made, working: 0, paused, ended, failed };
+        ItemLine { state: Mutex::new(state), changed: Condvar::new(), most }
     }
 
-    fn state(&self) -> MutexGuard<'_, LineState<W, I, R>> {
+    fn state(&self) -> MutexGuard<'_, ItemLineState<W, I, R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'s>(&self, state: MutexGuard<'s, LineState<W, I, R>>) -> MutexGuard<'s, LineState<W, I, R>> {
+    fn wait<'s>(&self, state: MutexGuard<'s, ItemLineState<W, I, R>>) -> MutexGuard<'s, ItemLineState<W, I, R>> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -163,7 +163,7 @@ impl<W: Iterator<Item = I>, I, R> Line<W, I, R> {
 }
 
 /// A thread that makes a result. If it panics, nobody waits for it.
-struct Working<'l, W: Iterator<Item = I>, I, R>(&'l Line<W, I, R>);
+struct Working<'l, W: Iterator<Item = I>, I, R>(&'l ItemLine<W, I, R>);
 
 impl<W: Iterator<Item = I>, I, R> Drop for Working<'_, W, I, R> {
     fn drop(&mut self) {
@@ -175,7 +175,7 @@ impl<W: Iterator<Item = I>, I, R> Drop for Working<'_, W, I, R> {
 }
 
 /// No further item is made when this is dropped.
-struct EndOfLine<'l, W: Iterator<Item = I>, I, R>(&'l Line<W, I, R>);
+struct EndOfLine<'l, W: Iterator<Item = I>, I, R>(&'l ItemLine<W, I, R>);
 
 impl<W: Iterator<Item = I>, I, R> Drop for EndOfLine<'_, W, I, R> {
     fn drop(&mut self) {

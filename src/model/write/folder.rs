@@ -61,11 +61,11 @@ pub(crate) fn write(path: &Path, content: &mut Content) -> Result<(), ModelError
     if let Some(look) = &mut content.look {
         look(Staged::Folder(&files)).map_err(fail)?;
     }
-    finish(&files, &target, (&stage.path().join("old"), content.size())).map_err(fail)
+    finish(&files, &target, &stage.path().join("old"), content.size()).map_err(fail)
 }
 
 /// Replaces the target by the new files, so many bytes beside the texts.
-fn finish(new: &Path, target: &Path, (old, bytes): (&Path, u64)) -> io::Result<()> {
+fn finish(new: &Path, target: &Path, old: &Path, bytes: u64) -> io::Result<()> {
     let replaced = fs::metadata(target);
     if files::is_synced(bytes, replaced.is_ok()) {
         files::sync(new)?;

@@ -24,7 +24,6 @@ mod sparse;
 mod stored;
 
 pub(crate) use attributes::NodeAttributes;
-pub(crate) use constant::LongConstant;
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};
 pub(crate) use failure::RunFailure;

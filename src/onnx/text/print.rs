@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 
-use super::super::elements::{Elements, Unread};
+use super::super::elements::{Elements, LongConstant, Unread};
 use super::cursor::is_domain_byte;
 use super::parser::TextParser;
 use crate::graph::names::{NameId, Spellings};
@@ -12,11 +12,9 @@ use crate::onnx::model::{
 };
 use crate::onnx::protobuf::fields::graph;
 use crate::onnx::protobuf::{EncodedPart, texts};
-use crate::onnx::run::LongConstant;
 use crate::onnx::types::AttributeType;
 use crate::source::literals::push_int;
 use crate::source::names::{Name, is_identifier};
-use crate::tensor::DType;
 use header::Header;
 use numbers::{is_odd, odd_nans, push_elements, push_number};
 
@@ -437,7 +435,7 @@ impl Printer<'_> {
     /// Adds a constant whose elements are printed when the text is written. A file that cannot be read is reported by the
     /// document.
     fn long(&mut self, of: LongConstant) {
-        if matches!(of.dtype(), DType::Float32 | DType::Float64) {
+        if of.is_float() {
             let odd = &mut self.lost.nan_bits;
             let _ = of.elements(0..of.len(), |_, elements| *odd += odd_nans(&elements));
         }

@@ -8,7 +8,7 @@ use super::refusal::{Lowered, NodeRefusal};
 use crate::eval::Budget;
 use crate::graph::names::NameId;
 use crate::graph::{Primitive, TensorId};
-use crate::onnx::run::LongConstant;
+use crate::onnx::elements::LongConstant;
 use crate::tensor::{DType, Data, Dims, Tensor};
 
 /// A tensor of the graph, with its element type in the model.

@@ -8,7 +8,7 @@ use super::item::KnownItems;
 use super::refusal::{Lowered, NodeRefusal};
 use crate::eval::{Budget, Variables};
 use crate::live::Held;
-use crate::onnx::run::LongConstant;
+use crate::onnx::elements::LongConstant;
 use crate::tensor::dat::{ItemSource, MadeFile};
 use crate::tensor::{DType, Data, Tensor, TensorError};
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::numbers::push_elements;
-use crate::onnx::run::LongConstant;
+use crate::onnx::elements::LongConstant;
 use crate::threads::pieces;
 
 /// The elements that a piece has at least, and that its number is counted in: they take less time than operations.
