@@ -44,4 +44,6 @@ pub(crate) use edit::{RULES, RuleId, SimplifyRule};
 pub(crate) use edit::{RuleCounts, UsedRules};
 #[cfg(feature = "eval")]
 pub(crate) use evaluation::ModelInput;
+#[cfg(feature = "cli")]
+pub(crate) use schema::latest_opset;
 pub(crate) use view::{ConstantReader, ModelConstants, ViewTypes};

@@ -413,3 +413,55 @@ fn translations_to_nnef_and_back_have_the_results() {
     recorded("nnef.txt", &to_nnef);
     recorded("onnx.txt", &to_onnx);
 }
+
+/// The versions of the operator set that models are written for.
+const VERSIONS: &[i64] = &[1, 6, 8, 9, 10, 11, 12, 13, 14, 17, 18, 20, 21, 23, 28];
+
+impl Model {
+    /// The version of the operator set.
+    fn version(&self) -> i64 {
+        let number = self.text.split_once("\"\" : ").unwrap().1;
+        number[..number.find(|symbol: char| !symbol.is_ascii_digit()).unwrap()].parse().unwrap()
+    }
+
+    /// What is wrong with the model in another version: it is not right, or computes something else, there or once it is in
+    /// its own version again. None if the version cannot express it.
+    fn mistake_in(&self, version: i64) -> Result<Option<String>, Refusal> {
+        let options = Options::default();
+        let opened = |bytes: &[u8]| open(("other", bytes.to_vec()), &options).unwrap();
+        let other = printed(self.opened(&options).opset(version), "onnx")?;
+        let found = opened(&other).check()?;
+        if found.has_errors() {
+            return Ok(Some(found.to_string()));
+        }
+        if let Some(difference) = self.difference(self.evaluated(opened(&other))) {
+            return Ok(Some(difference));
+        }
+        // What one version says by a constant another one may not be able to read off a body.
+        let Ok(back) = printed(opened(&other).opset(self.version()), "onnx") else { return Ok(None) };
+        Ok(self.difference(self.evaluated(opened(&back))))
+    }
+}
+
+#[test]
+fn other_versions_of_the_operator_set_have_the_results() {
+    let mut inexpressible = Limits::new();
+    all(|name, model| {
+        let mut versions = Vec::new();
+        let wrong = VERSIONS.iter().find_map(|version| match model.mistake_in(*version) {
+            Ok(mistake) => Some(format!("version {version}: {}", mistake?)),
+            Err(refusal) => match codes(refusal).as_str() {
+                "E2055" => {
+                    versions.push(version.to_string());
+                    None
+                }
+                other => Some(format!("version {version}: {other}")),
+            },
+        });
+        if !versions.is_empty() {
+            inexpressible.insert(format!("{name} {}", versions.join(" ")));
+        }
+        wrong
+    });
+    recorded("opset.txt", &inexpressible);
+}

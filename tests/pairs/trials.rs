@@ -165,6 +165,7 @@ pub const TRIALS: &[Trial] = &[
     trial(FLATTEN, "--simplify", ""),
     trial(FLATTEN, "--simplify-except", "share").with("--simplify"),
     trial(FLATTEN, "--merge", "").on(MERGED),
+    trial(FLATTEN, "--opset", "13"),
     trial(FLATTEN, "--keep-tensors", "a").with("--simplify"),
     trial(FLATTEN, "--fold-growth", "1MB").with("--fold").on(KNOWN),
     trial(FLATTEN, "--drop-bitcasts", "").with("-q").only(&["nnef", "loops", "onnx", "onnxtxt"]),

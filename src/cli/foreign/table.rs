@@ -167,7 +167,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     ),
     row(&["--decompose"], "--lower NAME,…"),
     row(&["--exclude"], "--keep NAME,…"),
-    row(&["--target-opset", "--opset", "--convert-version", "--opset-version"], VERSIONS),
+    row(&["--target-opset", "--convert-version", "--opset-version"], VERSIONS),
     row(&["--stdlib", "--custom-fragments"], "--fragments FILE"),
     row(
         &["--custom-lib", "--custom-operators", "--custom-converters", "--plugins", "--plugin-libraries"],
