@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::super::simplify::SimplifyScope;
+use super::super::simplify::{SimplifyScope, constant_value};
 use super::difference;
 use super::row::Crossing;
 use super::step::{OpsetStep, Reason, Stepped};
@@ -11,10 +11,14 @@ use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::functions::{Functions, Imports, NodeFinding};
 use crate::onnx::infer::{GraphTypes, ModelTypes};
-use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
+use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto};
 use crate::onnx::schema::{Schema, SchemaLookup, Schemas};
 use crate::onnx::walk::{each_graph_mut, own_names};
 use crate::room::with_stack;
+
+/// The first version whose nodes `Constant` are of all types, and the types of those before: floats of 32, 16 and 64 bits.
+const CONSTANTS_OF_ALL_TYPES: i64 = 9;
+const FLOATS: [i32; 3] = [1, 10, 11];
 
 /// A node that cannot be said in the wanted version.
 pub(super) struct Unsaid {
@@ -32,6 +36,8 @@ pub(super) struct OpsetPass<'m> {
     target: i64,
     /// The version of the operator set around the current node.
     version: i64,
+    /// Whether constants can be initializers: functions have none.
+    has_initializers: bool,
     /// Whether names were made.
     has_new_names: bool,
     unsaid: Vec<Unsaid>,
@@ -50,6 +56,7 @@ pub(super) fn convert(model: &mut ModelProto, types: &ModelTypes, target: i64) -
         scope,
         target,
         version: target,
+        has_initializers: true,
         has_new_names: false,
         unsaid: Vec::new(),
     };
@@ -92,6 +99,7 @@ impl<'m> OpsetPass<'m> {
         let results = function.nodes.iter().flat_map(|node| node.outputs.iter().copied());
         let own: Vec<NameId> = function.inputs.iter().copied().chain(results).collect();
         let start = self.scope.open(&own, types);
+        self.has_initializers = false;
         self.nodes(std::mem::take(&mut function.nodes), types);
         (_, function.nodes) = self.scope.close(start);
     }
@@ -118,6 +126,9 @@ impl<'m> OpsetPass<'m> {
     /// Takes a node of a version over the next change of its operator, and what is made of it further on. Each step comes
     /// nearer to the wanted version, so that there are at most as many as versions.
     fn node(&mut self, node: NodeProto, version: i64) {
+        if let Some(constant) = self.initializer(&node) {
+            return self.scope.add_constant(constant, true);
+        }
         let Some((next, change)) = self.next(&node, version) else { return self.scope.add_node(node) };
         let (value, name) = (node.outputs.iter().copied().find(|name| *name != NameId::ROOT), node.name);
         match self.stepped(node, (version, next), change) {
@@ -127,6 +138,15 @@ impl<'m> OpsetPass<'m> {
                 self.scope.add_node(node);
             }
         }
+    }
+
+    /// The initializer that a node `Constant` becomes, if the wanted version has such nodes for floats only.
+    fn initializer(&self, node: &NodeProto) -> Option<TensorProto> {
+        let is_early = self.target < CONSTANTS_OF_ALL_TYPES && self.has_initializers;
+        let name = node.outputs.first().copied().filter(|name| is_early && *name != NameId::ROOT)?;
+        let constant = constant_value(self.names, node, name)?;
+        let is_float = constant.data_type.is_some_and(|element| FLOATS.contains(&element));
+        (!is_float).then_some(constant)
     }
 
     /// The version that a node goes to in the next step, and the version of the change that is crossed.
