@@ -3,7 +3,7 @@
 use super::step::{OpsetStep, Stepped, ints_value};
 use crate::extents;
 use crate::graph::Element;
-use crate::onnx::model::AttributeValue;
+use crate::onnx::model::{AttributeValue, Dim as ModelDim, Extent, ShapeProto, TypeForm, ValueInfo};
 use crate::onnx::run::dtype_of;
 use crate::tensor::Data;
 
@@ -29,7 +29,10 @@ pub(super) fn axis_from_front(step: &mut OpsetStep) -> Stepped {
 }
 
 /// `axis` of `OneHot`, which is that of the result; -1 is the default.
-pub(super) fn one_hot_axis(step: &mut OpsetStep) -> Stepped {
+pub(super) fn one_hot(step: &mut OpsetStep) -> Stepped {
+    if step.integers(0).is_ok_and(|indices| indices.iter().any(|index| *index < 0)) {
+        return Err("an index is negative".to_owned());
+    }
     if step.int("axis", -1)? == -1 { Ok(()) } else { count_axis(step, 1) }
 }
 
@@ -91,6 +94,36 @@ pub(super) fn scan_axes(step: &mut OpsetStep) -> Stepped {
         }
     }
     Ok(())
+}
+
+/// The branches of `If` had results of one shape.
+pub(super) fn branches(step: &mut OpsetStep) -> Stepped {
+    let graph = |name: &str| match step.value(name) {
+        Ok(Some(AttributeValue::Graph(graph))) => Some(graph),
+        _ => None,
+    };
+    let Some((first, second)) = graph("then_branch").zip(graph("else_branch")) else { return Ok(()) };
+    let mut results = first.outputs.iter().zip(&second.outputs);
+    match results.any(|(a, b)| shape_of(a).zip(shape_of(b)).is_some_and(|(a, b)| differ(a, b))) {
+        true => Err("its branches have results of different shapes".to_owned()),
+        false => Ok(()),
+    }
+}
+
+fn shape_of(value: &ValueInfo) -> Option<&ShapeProto> {
+    match &value.ty.as_ref()?.form {
+        TypeForm::Tensor(tensor) => tensor.shape.as_ref(),
+        _ => None,
+    }
+}
+
+/// Whether two shapes are known to be others.
+fn differ(a: &ShapeProto, b: &ShapeProto) -> bool {
+    let are_others = |(a, b): (&ModelDim, &ModelDim)| match (a.extent, b.extent) {
+        (Extent::Value(a), Extent::Value(b)) => a != b,
+        _ => false,
+    };
+    a.dims.len() != b.dims.len() || a.dims.iter().zip(&b.dims).any(are_others)
 }
 
 /// Makes an attribute with integers an operand.

@@ -1,7 +1,8 @@
 //! `Upsample` and `Resize`.
 
-use super::step::{OpsetStep, Stepped};
+use super::step::{OpsetStep, Stepped, text_value};
 use super::values::no_floats;
+use crate::graph::names::NameId;
 use crate::onnx::model::AttributeValue;
 use crate::tensor::Data;
 
@@ -73,8 +74,16 @@ fn sizes(step: &OpsetStep) -> Stepped<Option<Vec<i64>>> {
 /// Says where places are, and how they are rounded, which was not said
 pub(super) fn places_up(step: &mut OpsetStep) -> Stepped {
     let scales = step.required(1)?;
+    let mut scales = scales;
     if step.text("mode", "nearest")? == "nearest" {
-        let mode = rounding(&step.floats(1)?).ok_or("some axes become larger and others smaller")?;
+        let factors = step.floats(1)?;
+        let mode = match rounding(&factors) {
+            Some(mode) => mode,
+            None => {
+                scales = enlarged(step, &factors)?;
+                "ceil"
+            }
+        };
         step.put_text("nearest_mode", mode);
     }
     step.put_text("coordinate_transformation_mode", "asymmetric");
@@ -82,6 +91,19 @@ pub(super) fn places_up(step: &mut OpsetStep) -> Stepped {
     step.give(1, none);
     step.give(2, scales);
     Ok(())
+}
+
+/// Enlarges some axes first, for which places are rounded down. Returns the factors of the others.
+fn enlarged(step: &mut OpsetStep, factors: &[f32]) -> Stepped<NameId> {
+    let list = |step: &mut OpsetStep, factors: Vec<f32>| step.constant(&[factors.len()], Data::Float32(factors));
+    let larger = list(step, factors.iter().map(|factor| factor.max(1.0)).collect())?;
+    let smaller = list(step, factors.iter().map(|factor| factor.min(1.0)).collect())?;
+    let (operand, none) = (step.required(0)?, no_floats(step)?);
+    let texts = [("mode", "nearest"), ("nearest_mode", "floor"), ("coordinate_transformation_mode", "asymmetric")];
+    let attributes = texts.map(|(name, text)| (name, text_value(text))).into();
+    let first = step.add("Resize", &[operand, none, larger], attributes);
+    step.give(0, first);
+    Ok(smaller)
 }
 
 pub(super) fn places_down(step: &mut OpsetStep) -> Stepped {
@@ -111,12 +133,21 @@ pub(super) fn places_down(step: &mut OpsetStep) -> Stepped {
     Ok(())
 }
 
-/// A way to find places that went again
+/// A way to find places that went again: places are those of another way and a half, which rounding can add.
 pub(super) fn without_first_places(step: &mut OpsetStep) -> Stepped {
-    match step.text("coordinate_transformation_mode", "half_pixel")?.as_str() {
-        "tf_half_pixel_for_nn" => Err("`coordinate_transformation_mode` is 'tf_half_pixel_for_nn'".to_owned()),
-        _ => Ok(()),
+    if step.text("coordinate_transformation_mode", "half_pixel")? != "tf_half_pixel_for_nn" {
+        return Ok(());
     }
+    let mode = step.text("mode", "nearest")?;
+    let nearest = step.text("nearest_mode", "round_prefer_floor")?;
+    let other = match (&*mode, &*nearest) {
+        ("nearest", "floor") => "round_prefer_ceil",
+        ("nearest", "round_prefer_floor") => "ceil",
+        _ => return Err("`coordinate_transformation_mode` is 'tf_half_pixel_for_nn'".to_owned()),
+    };
+    step.put_text("coordinate_transformation_mode", "half_pixel");
+    step.put_text("nearest_mode", other);
+    Ok(())
 }
 
 /// Region and scales had to be given.

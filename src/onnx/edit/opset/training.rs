@@ -55,6 +55,10 @@ pub(super) fn dropout_down(step: &mut OpsetStep) -> Stepped {
     Ok(())
 }
 
+fn without_mask(step: &OpsetStep) -> Stepped {
+    if step.has_result(1) { Err("its mask is used, which was not said outside training".to_owned()) } else { Ok(()) }
+}
+
 /// The mask of `Dropout` was of floats.
 pub(super) fn mask_up(step: &mut OpsetStep) -> Stepped {
     if step.has_result(1) {
@@ -69,8 +73,10 @@ pub(super) fn mask_down(step: &mut OpsetStep) -> Stepped {
     Ok(())
 }
 
-/// The ratio of `Dropout` as an operand, and back. Outside training nothing depends on it.
+/// The ratio of `Dropout` as an operand, and back. Outside training nothing depends on it. Programs do not agree on what the
+/// mask was outside training.
 pub(super) fn ratio_up(step: &mut OpsetStep) -> Stepped {
+    without_mask(step)?;
     if step.has("ratio") {
         let ratio = step.float("ratio", 0.5)?;
         step.take("ratio")?;
@@ -81,6 +87,7 @@ pub(super) fn ratio_up(step: &mut OpsetStep) -> Stepped {
 }
 
 pub(super) fn ratio_down(step: &mut OpsetStep) -> Stepped {
+    without_mask(step)?;
     step.take("seed")?;
     if step.operand(2).is_some() && step.integers(2)?.iter().any(|trains| *trains != 0) {
         return Err("it trains".to_owned());
