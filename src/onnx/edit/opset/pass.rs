@@ -201,8 +201,10 @@ impl<'m> OpsetPass<'m> {
             format!("the `{operator}`{value}{name} of version {version} cannot be said in version {target}: {reason}");
         let changes: Vec<&str> = rows_of(operator, change).iter().map(|row| row.change).collect();
         let told = if changes.is_empty() { String::new() } else { format!(": {}", changes.join("; ")) };
+        let is_new = Schemas::new().since("", operator, change - 1).is_none();
+        let what = if is_new { "added" } else { "changed" };
         let found = NodeFinding::new(Code::OnnxInexpressible, at, message)
-            .help(&format!("version {change} of the operator set changed `{operator}`{told}"));
+            .help(&format!("version {change} of the operator set {what} `{operator}`{told}"));
         self.unsaid.push(Unsaid { operator: operator.to_owned(), found });
     }
 }
