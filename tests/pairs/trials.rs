@@ -163,7 +163,7 @@ pub const TRIALS: &[Trial] = &[
     trial(FLATTEN, "--fold", "").with("-q").only(&["nnef"]),
     trial(FLATTEN, "--share", "").with("-q").on(LOWERED),
     trial(FLATTEN, "--simplify", ""),
-    trial(FLATTEN, "--simplify-except", "share").with("--simplify"),
+    trial(FLATTEN, "--simplify-except", "share").with("--simplify").on(LOWERED),
     trial(FLATTEN, "--merge", "").on(MERGED),
     trial(FLATTEN, "--opset", "13"),
     trial(FLATTEN, "--keep-tensors", "a").with("--simplify"),

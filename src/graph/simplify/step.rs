@@ -70,7 +70,7 @@ impl<'s> GraphStep<'s> {
     fn uniform(&self, tensor: TensorId) -> Option<f64> {
         let items = given(self.graph.attribute(self.maker(tensor, CONSTANT)?, "value")?)?;
         let alike = items.dtype().is_float() && (1..items.len()).all(|at| bits(&items, at) == bits(&items, 0));
-        (alike && items.len() > 0).then(|| items.float(0))
+        (alike && !items.is_empty()).then(|| items.float(0))
     }
 
     /// The truth value that all items of an operand are.

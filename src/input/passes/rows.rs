@@ -114,6 +114,7 @@ pub(crate) const PASSES: &[PassRow] = &[
         .models(|work, settings| work.fold(settings)),
     row("simplify", Stage::Change, "operations that change no result", "what uses them uses their operands")
         .asked(|settings| settings.passes.simplify.is_some())
+        .counting("times that a rule was applied")
         .graphs(|work, settings| work.simplify(settings))
         .models(|work, settings| work.simplify(settings)),
     row("merge", Stage::Change, "normalizations, scales and sums beside products", "weights have them")
@@ -203,7 +204,7 @@ impl GraphWork<'_> {
             }
             counts.add(&round);
         }
-        Ok(Did { simplified: Some(counts), ..Did::default() })
+        Ok(Did { count: usize::try_from(counts.total()).ok(), simplified: Some(counts), ..Did::default() })
     }
 
     /// Applies the rules once. Returns how often each was applied.

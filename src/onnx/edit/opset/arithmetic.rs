@@ -1,9 +1,9 @@
 //! How operands are broadcast: by attributes at first, from version 7 on as arrays are elsewhere.
 
 use super::super::simplify::{StepExtents, is_same};
+use super::axes::from_front;
 use super::step::{OpsetStep, Stepped, ints_value};
 use crate::graph::dims::Dim;
-use crate::graph::names::NameId;
 use crate::onnx::model::AttributeValue;
 
 /// Axes as an attribute of `Squeeze` and `Unsqueeze`.
@@ -19,10 +19,14 @@ pub(super) fn broadcast_up(step: &mut OpsetStep) -> Stepped {
         false => return Ok(()),
     };
     let (a, b) = (step.rank(0)?, step.rank(1)?);
-    let axis = if axis < 0 { axis + a } else { axis };
-    let rest = (a - axis).checked_sub(b).filter(|rest| b >= a || *rest >= 0);
-    let rest = rest.ok_or("`axis` leaves too few axes for the second operand")?;
-    if b < a && rest > 0 {
+    if b >= a {
+        return Ok(());
+    }
+    let rest = a - from_front(axis, a)? - b;
+    if rest < 0 {
+        return Err("`axis` leaves too few axes for the second operand".to_owned());
+    }
+    if rest > 0 {
         let operand = step.required(1)?;
         let wide = step.add("Unsqueeze", &[operand], axes(b as usize, (b + rest) as usize));
         step.give(1, wide);
@@ -92,7 +96,10 @@ pub(super) fn gemm_down(step: &mut OpsetStep) -> Stepped {
     let is_row = shape.len() < 2;
     let is_whole = shape.len() == 2 && !shape.contains(&Dim::Int(1));
     match is_row || is_whole {
-        true => Ok(step.put("broadcast", AttributeValue::Int(is_row.into()))),
+        true => {
+            step.put("broadcast", AttributeValue::Int(is_row.into()));
+            Ok(())
+        }
         false => Err("the third operand is broadcast in a way that an attribute does not say".to_owned()),
     }
 }
@@ -134,17 +141,14 @@ pub(super) fn slopes_up(step: &mut OpsetStep) -> Stepped {
 pub(super) fn slopes_down(step: &mut OpsetStep) -> Stepped {
     let (x, slope) = (step.rank(0)?, step.shape(1)?);
     let is_one = |extent: &Dim| *extent == Dim::Int(1);
-    let squeezed = |step: &mut OpsetStep, first: usize, last: usize| -> Stepped<NameId> {
-        let operand = step.required(1)?;
-        Ok(if first < last { step.add("Squeeze", &[operand], axes(first, last)) } else { operand })
-    };
-    let new = if slope.iter().all(is_one) && !slope.is_empty() {
-        squeezed(step, 1, slope.len())?
-    } else if slope.len() as i64 + 1 == x && slope.iter().skip(1).all(is_one) {
-        squeezed(step, 1, slope.len())?
-    } else {
+    let of_channels = slope.len() as i64 + 1 == x && slope.iter().skip(1).all(is_one);
+    if slope.is_empty() || !(of_channels || slope.iter().all(is_one)) {
         return Err("the slopes are neither one nor those of channels".to_owned());
-    };
-    step.give(1, new);
+    }
+    if slope.len() > 1 {
+        let operand = step.required(1)?;
+        let narrow = step.add("Squeeze", &[operand], axes(1, slope.len()));
+        step.give(1, narrow);
+    }
     Ok(())
 }

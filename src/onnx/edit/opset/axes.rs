@@ -8,7 +8,7 @@ use crate::onnx::run::dtype_of;
 use crate::tensor::Data;
 
 /// An axis that is counted from the first one.
-fn from_front(axis: i64, rank: i64) -> Stepped<i64> {
+pub(super) fn from_front(axis: i64, rank: i64) -> Stepped<i64> {
     let place = usize::try_from(rank).ok().and_then(|rank| extents::axis(axis, rank));
     place.map(|place| place as i64).ok_or_else(|| format!("there is no axis {axis} of {rank}"))
 }
@@ -185,7 +185,7 @@ pub(super) fn reduced_to_attribute(step: &mut OpsetStep) -> Stepped {
 pub(super) fn softmax_up(step: &mut OpsetStep) -> Stepped {
     let axis = step.take_int("axis", 1)?;
     let operand = step.required(0)?;
-    let is_last = step.rank(0).is_ok_and(|rank| if axis < 0 { axis == -1 } else { axis + 1 == rank });
+    let is_last = step.rank(0).is_ok_and(|rank| if axis < 0 { axis == -1 } else { axis == rank - 1 });
     step.put("axis", AttributeValue::Int(-1));
     if !is_last && axis != -1 {
         let shape = step.add("Shape", &[operand], Vec::new());

@@ -133,7 +133,8 @@ impl<'m> OpsetPass<'m> {
         let (value, name) = (node.outputs.iter().copied().find(|name| *name != NameId::ROOT), node.name);
         match self.stepped(node, (version, next), change) {
             Ok(nodes) => nodes.into_iter().for_each(|node| self.node(node, next)),
-            Err((operator, node, reason)) => {
+            Err(left) => {
+                let (operator, node, reason) = *left;
                 self.refuse(&operator, (value, name), node.at, (change, &reason));
                 self.scope.add_node(node);
             }
@@ -169,7 +170,7 @@ impl<'m> OpsetPass<'m> {
         node: NodeProto,
         versions: (i64, i64),
         change: i64,
-    ) -> Result<Vec<NodeProto>, (String, NodeProto, Reason)> {
+    ) -> Result<Vec<NodeProto>, Box<(String, NodeProto, Reason)>> {
         let operator = self.names.operator(&node).1.to_owned();
         let scope = &self.scope;
         let (names, from) = (&mut *self.names, versions.0);
@@ -177,7 +178,7 @@ impl<'m> OpsetPass<'m> {
         let crossed = cross(&mut step, &operator, versions, change);
         let OpsetStep { node, mut before, after, .. } = step;
         if let Err(reason) = crossed {
-            return Err((operator, node, reason));
+            return Err(Box::new((operator, node, reason)));
         }
         self.has_new_names |= !before.is_empty() || !after.is_empty();
         before.push(node);

@@ -212,12 +212,13 @@ pub(super) fn split_down(step: &mut OpsetStep) -> Stepped {
     let place = crate::extents::axis(axis, rank).ok_or("the axis is not one of the operand")?;
     let extent = step.shape(0)?.get(place).and_then(|extent| extent.known());
     let extent = extent.ok_or("it is not known whether its parts are equal")?;
-    if count < 1 || count > MAX_PARTS || count != step.node.outputs.len() as i64 {
+    if !(1..=MAX_PARTS).contains(&count) || count != step.node.outputs.len() as i64 {
         return Err(format!("it has {count} parts"));
     }
     if extent % count != 0 {
-        let size = (extent + count - 1) / count;
-        let parts: Vec<i64> = (0..count).map(|i| size.min((extent - i * size).max(0))).collect();
+        let size = extent / count + 1;
+        let part = |i: i64| size.min(extent.saturating_sub(size.saturating_mul(i)).max(0));
+        let parts: Vec<i64> = (0..count).map(part).collect();
         let list = step.list(&parts)?;
         step.give(1, list);
     }
