@@ -34,15 +34,12 @@ impl Graph {
     /// how many were removed.
     pub(crate) fn drop_unneeded(&mut self, apart: &[TensorId]) -> u64 {
         let before = self.operations.len();
-        let mut droppable = vec![true; self.tensors.len()];
-        for operation in &self.operations {
-            if self.operation_name(operation) == EXTERNAL {
-                self.tensors_of(operation).for_each(|tensor| droppable[tensor.index()] = false);
-            }
+        let mut wanted = vec![false; self.tensors.len()];
+        for operation in self.operations.iter().filter(|operation| self.operation_name(operation) == EXTERNAL) {
+            self.tensors_of(operation).for_each(|tensor| wanted[tensor.index()] = true);
         }
-        let kept = self.inputs.iter().chain(apart);
-        kept.for_each(|tensor| droppable[tensor.index()] = false);
-        prune::prune_except(self, &droppable);
+        self.inputs.iter().chain(apart).for_each(|tensor| wanted[tensor.index()] = true);
+        prune::prune_to(self, wanted);
         (before - self.operations.len()) as u64
     }
 }

@@ -226,7 +226,7 @@ impl GraphWork<'_> {
         }
         if rules.uses(EQUAL) {
             let apart = self.apart(settings)?;
-            counts.count_named(EQUAL, self.graph.share(&apart) as u64);
+            counts.count_named(EQUAL, self.graph.share_all(&apart, false) as u64);
         }
         if rules.uses(UNUSED) && !settings.options.keep_unused {
             let apart = self.apart(settings)?;
