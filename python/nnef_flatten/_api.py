@@ -107,6 +107,7 @@ def flatten(
     simplify: bool | str | Sequence[str] = False,
     simplify_except: str | Sequence[str] = (),
     merge: bool | str | Sequence[str] = False,
+    opset: int | None = None,
     keep_tensors: str | Sequence[str] = (),
     fold_growth: int | str | None = None,
     drop_bitcasts: bool = False,
@@ -151,9 +152,10 @@ def flatten(
     * `bind`: Make a graph input a constant with this value: JSON, as in rate=16000 or mask=[1,0], or a .npy file
     * `fold`: Compute operations on constants; their results become constants
     * `share`: Merge equal operations
-    * `simplify`: Remove and join what changes no result, exactly, in a model of ONNX; fold and share are parts of it
+    * `simplify`: Remove and join what changes no result, exactly; fold and share are parts of it
     * `simplify_except`: Rules that simplify does not use
     * `merge`: Merge normalizations, scales and sums into the weights of a model of ONNX, which changes rounding
+    * `opset`: Write a model of ONNX for another version of the standard operator set, later or earlier
     * `keep_tensors`: Tensors of the flat model that simplify, fold, share and merge keep, with what computes them
     * `fold_growth`: The most bytes by which a constant that is computed may be larger than what it replaces [default:
       1KiB]

@@ -88,6 +88,7 @@ if TYPE_CHECKING:
         simplify: bool | str | Sequence[str]
         simplify_except: str | Sequence[str]
         merge: bool | str | Sequence[str]
+        opset: int | None
         keep_tensors: str | Sequence[str]
         fold_growth: int | str | None
         drop_bitcasts: bool
@@ -139,6 +140,7 @@ FLATTENING = (
     "simplify",
     "simplify_except",
     "merge",
+    "opset",
     "keep_tensors",
     "fold_growth",
     "drop_bitcasts",

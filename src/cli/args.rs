@@ -4,6 +4,7 @@ mod expr;
 mod language;
 mod layout;
 mod notation;
+mod opset;
 mod reporting;
 mod rule;
 mod size;
@@ -23,6 +24,7 @@ pub(crate) use expr::{Expr, ExprTo};
 pub(crate) use language::Language;
 pub(crate) use layout::{Layout, LayoutTo, Numbers};
 pub(crate) use notation::{From, To};
+pub(crate) use opset::opset;
 pub(crate) use reporting::{Level, MessageFormat, Reporting, Warnings};
 pub(crate) use rule::{MergeRule, Rule};
 pub(crate) use size::size;
@@ -197,7 +199,7 @@ pub(crate) struct Output {
     /// Of equal tensors that the document names, each keeps its operation.
     #[arg(long)]
     pub(crate) share: bool,
-    /// Remove and join what changes no result, exactly, in a model of ONNX; --fold and --share are parts of it.
+    /// Remove and join what changes no result, exactly; --fold and --share are parts of it.
     ///
     /// Names of inputs and outputs are kept. With names of rules only these are used; docs/simplify.md lists them.
     #[arg(long, value_name = "RULE,…", num_args = 0.., require_equals = true, value_delimiter = ',', value_enum)]
@@ -212,6 +214,11 @@ pub(crate) struct Output {
     #[arg(long, value_name = "RULE,…", num_args = 0.., require_equals = true, value_delimiter = ',', value_enum)]
     #[arg(hide_possible_values = true)]
     pub(crate) merge: Option<Vec<MergeRule>>,
+    /// Write a model of ONNX for another version of the standard operator set, later or earlier.
+    ///
+    /// What the version cannot express is refused, node by node.
+    #[arg(long, value_name = "VERSION", value_parser = opset)]
+    pub(crate) opset: Option<i64>,
     /// Tensors of the flat model that --simplify, --fold, --share and --merge keep, with what computes them.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) keep_tensors: Vec<String>,
@@ -240,13 +247,13 @@ pub(crate) struct Output {
 impl Output {
     /// The passes over the graph or the model.
     pub(super) fn passes(&self) -> Passes {
-        let Output { fold, share, annotate, outline, drop_bitcasts, fold_growth, .. } = *self;
+        let Output { fold, share, annotate, outline, drop_bitcasts, fold_growth, opset, .. } = *self;
         let rules = |rules: &[Rule]| rules.iter().map(|rule| rule.0).collect::<Vec<RuleId>>();
         let used = self.simplify.as_ref().map(|used| UsedRules::of(&rules(used), &rules(&self.simplify_except)));
         let merged =
             |used: &Vec<MergeRule>| UsedRules::merging(&used.iter().map(|rule| rule.0).collect::<Vec<RuleId>>());
         let merge = self.merge.as_ref().map(merged);
-        Passes { fold, share, simplify: used, merge, annotate, outline, drop_bitcasts, fold_growth }
+        Passes { fold, share, simplify: used, merge, annotate, outline, drop_bitcasts, fold_growth, opset }
     }
 }
 

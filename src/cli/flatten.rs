@@ -8,7 +8,6 @@ use crate::input::passes::rows::Stage;
 use crate::input::passes::{changed, outlined, selected};
 use crate::input::source::{Backing, Flat};
 use crate::input::summaries::summaries;
-use crate::layout::Removed;
 use crate::picture::Summaries;
 use crate::sink::ByteSink;
 use crate::source::Sources;
@@ -23,6 +22,7 @@ use super::outcome::{Failure, RunResult, Status};
 use super::report::Reporter;
 use super::request::{Destination, Request, path};
 use super::spool::Spool;
+use super::stats::Passed;
 use super::verify::Comparison;
 use super::{args, edit, external, inputs, process, stats};
 
@@ -66,7 +66,7 @@ pub(super) fn flatten(mut input: NotationInput, asked: Flattening, reporter: &mu
     }
     let (Ok((_, found)) | Err(found)) = &mut result;
     language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
-    let mut removed = None;
+    let (mut removed, mut simplified) = (None, None);
     if let (Ok((graph, _)), false) = (&mut result, backing.is_view()) {
         for (row, did) in changed(graph, &mut *backing, &[Stage::Change, Stage::Note], &settings)? {
             if let Some(count) = did.count {
@@ -74,6 +74,7 @@ pub(super) fn flatten(mut input: NotationInput, asked: Flattening, reporter: &mu
             }
             did.removed.iter().for_each(|removed| reporter.remark(&removed.told()));
             removed = did.removed.or(removed);
+            simplified = did.simplified.or(simplified);
         }
     }
     let whole = match request.destination.target.take() {
@@ -92,7 +93,8 @@ pub(super) fn flatten(mut input: NotationInput, asked: Flattening, reporter: &mu
     let graphs = (&graph, calls.as_ref().unwrap_or(&graph));
     let values = summaries(&mut *backing, &graph, request.to(), &settings);
     let comparison = Comparison::of(compared, &request).map(|of| of.of_graph(&*backing));
-    let status = written(graphs, (&*backing, removed, values), (encode, whole, comparison), &request, reporter);
+    let passed = Passed { simplified: backing.simplified().or(simplified.as_ref()), removed };
+    let status = written(graphs, (&*backing, passed, values), (encode, whole, comparison), &request, reporter);
     process::leave((graph, calls));
     status
 }
@@ -108,13 +110,13 @@ fn encoder(backing: &mut dyn Backing, graph: &Graph, request: &Request) -> Resul
 /// Counts a graph, and writes it in another form, which is compared with its source before it gets its place.
 fn written(
     (graph, form): (&Graph, &Graph),
-    (backing, removed, values): (&dyn Backing, Option<Removed>, Summaries),
+    (backing, passed, values): (&dyn Backing, Passed, Summaries),
     (encode, whole, comparison): (Option<Encode>, Option<Whole>, Option<Comparison>),
     request: &Request,
     reporter: &mut Reporter,
 ) -> RunResult {
     if request.output.stats {
-        stats::run(backing, graph, removed, request, reporter);
+        stats::run(backing, graph, passed, request, reporter);
     }
     let made = Made::new(request.to(), (form, backing.sources()), encode);
     let refused = |errors| Failure::Refused(Box::new(Findings::new(backing.sources().clone(), errors)));

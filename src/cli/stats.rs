@@ -11,23 +11,16 @@ use super::report::Reporter;
 use super::request::Request;
 
 /// Writes the statistics of a graph that was made of an input.
-pub(super) fn run(
-    backing: &dyn Backing,
-    graph: &Graph,
-    removed: Option<Removed>,
-    request: &Request,
-    reporter: &mut Reporter,
-) {
+pub(super) fn run(backing: &dyn Backing, graph: &Graph, passed: Passed, request: &Request, reporter: &mut Reporter) {
     let before = backing.before(request.to(), request.settings);
     let stored = backing.stored(graph, request.settings);
-    let passed = Passed { simplified: backing.simplified(), removed };
     tell(before.as_ref(), graph, &*stored, passed, reporter);
 }
 
 /// What passes did that count what they do.
 #[derive(Default)]
 pub(super) struct Passed<'p> {
-    /// How often each rule was applied, if a model was simplified.
+    /// How often each rule was applied, if a model or a graph was simplified.
     pub(super) simplified: Option<&'p RuleCounts>,
     /// The bitcasts that were removed.
     pub(super) removed: Option<Removed>,

@@ -432,6 +432,7 @@ codes! {
     OnnxDeclared          "E2052" none error   "declared shape is not that of the value" "another shape than declared";
     OnnxComputed          "E2053" none lenient "declared shape is not the computed one" "another shape than declared";
     OnnxVendor            "E2054" none warning "operator that only onnxruntime has" "not an operator of the standard";
+    OnnxInexpressible     "E2055" none error   "operator that another version of the operator set cannot express" "not expressible in the other version";
     OnnxExternalFile      "E2060" none error   "external data do not match the model" "the data are not in the file";
     OnnxDataLeft          "E2061" none lenient "external data are not copied with the model" none;
     // Graphs of NNEF as models of ONNX.

@@ -41,6 +41,8 @@ mod shape_table;
 pub(crate) mod shapes;
 mod share;
 mod sign;
+#[cfg(feature = "kernels")]
+pub(crate) mod simplify;
 pub(crate) mod standard;
 pub(crate) mod stats;
 mod tensor;

@@ -9,7 +9,7 @@ pub(crate) fn prune(graph: &mut Graph) {
     if all_used(graph) {
         return;
     }
-    let needed = needed_operations(graph, &[]);
+    let needed = needed_operations(graph, named(graph));
     if needed.iter().all(|&needed| needed) {
         return;
     }
@@ -19,8 +19,21 @@ pub(crate) fn prune(graph: &mut Graph) {
 /// [`prune`], except that names of the document do not keep these tensors.
 #[cfg(feature = "eval")]
 pub(crate) fn prune_except(graph: &mut Graph, droppable: &[bool]) {
-    let needed = needed_operations(graph, droppable);
+    let mut wanted = named(graph);
+    wanted.iter_mut().zip(droppable).for_each(|(wanted, droppable)| *wanted &= !droppable);
+    prune_to(graph, wanted);
+}
+
+/// Keeps updates of variables, and the operations that these, the outputs and the tensors that are marked depend on.
+#[cfg(feature = "eval")]
+pub(crate) fn prune_to(graph: &mut Graph, wanted: Vec<bool>) {
+    let needed = needed_operations(graph, wanted);
     keep(graph, &needed);
+}
+
+/// The tensors that the document names, as marks.
+fn named(graph: &Graph) -> Vec<bool> {
+    graph.tensors.iter().map(|tensor| graph.names.is_user(tensor.name)).collect()
 }
 
 /// Keeps the operations that are marked, their results, and the inputs of kept fragments.
@@ -49,9 +62,7 @@ fn all_used(graph: &Graph) -> bool {
     give_tensors && graph.tensors.iter().zip(&used).all(needed)
 }
 
-fn needed_operations(graph: &Graph, droppable: &[bool]) -> Vec<bool> {
-    let mut wanted: Vec<bool> = graph.tensors.iter().map(|tensor| graph.names.is_user(tensor.name)).collect();
-    wanted.iter_mut().zip(droppable).for_each(|(wanted, droppable)| *wanted &= !droppable);
+fn needed_operations(graph: &Graph, mut wanted: Vec<bool>) -> Vec<bool> {
     graph.outputs.iter().for_each(|tensor| wanted[tensor.index()] = true);
     let updates: Vec<bool> = graph.kinds.iter().map(|kind| graph.text_of(kind.name) == UPDATE).collect();
     let mut needed = vec![false; graph.operations.len()];

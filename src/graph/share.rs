@@ -33,13 +33,18 @@ impl Graph {
     /// assert_eq!(graph.operations().len(), 3);
     /// ```
     pub fn share(&mut self, apart: &[TensorId]) -> usize {
+        self.share_all(apart, true)
+    }
+
+    /// [`Graph::share`], which keeps the names of the document or only those of outputs.
+    pub(crate) fn share_all(&mut self, apart: &[TensorId], keeps_names: bool) -> usize {
         let mut removed = 0;
         for fragment in &mut self.fragments {
             if let KeptFragment::Flat(_, body) = fragment {
-                removed += body.share(&[]);
+                removed += body.share_all(&[], keeps_names);
             }
         }
-        let mut sharing = Sharing::new(self, apart);
+        let mut sharing = Sharing::new(self, apart, keeps_names);
         (0..self.operations.len()).for_each(|at| sharing.visit(at));
         let Sharing { alias, needed, renamed, sources, .. } = sharing;
         if alias.iter().enumerate().all(|(i, tensor)| tensor.index() == i) {
@@ -88,7 +93,7 @@ struct Sharing<'g> {
 }
 
 impl<'g> Sharing<'g> {
-    fn new(graph: &'g Graph, apart: &[TensorId]) -> Self {
+    fn new(graph: &'g Graph, apart: &[TensorId], keeps_names: bool) -> Self {
         let marked = |tensors: &[TensorId]| {
             let mut marks = vec![false; graph.tensors.len()];
             tensors.iter().for_each(|tensor| marks[tensor.index()] = true);
@@ -96,7 +101,7 @@ impl<'g> Sharing<'g> {
         };
         let mut named = marked(&graph.outputs);
         for (named, tensor) in named.iter_mut().zip(&graph.tensors) {
-            *named |= graph.names.is_user(tensor.name);
+            *named |= keeps_names && graph.names.is_user(tensor.name);
         }
         Sharing {
             graph,

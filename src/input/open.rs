@@ -215,10 +215,28 @@ impl Input {
         self
     }
 
-    /// Whether a model of ONNX is simplified, as the command does with `--simplify`: what changes no result is removed or
-    /// joined. Other inputs are not.
+    /// Whether a model or a graph is simplified, as the command does with `--simplify`: what changes no result is removed or
+    /// joined.
     pub fn simplify(mut self, simplify: bool) -> Self {
         self.settings.passes.simplify = simplify.then_some(UsedRules::ALL);
+        self
+    }
+
+    /// Writes a model of ONNX for another version of the standard operator set, as the command does with `--opset`. Other
+    /// inputs have none.
+    ///
+    /// ```
+    /// use nnef_flatten::{Options, open};
+    ///
+    /// let text = r#"<ir_version: 10, opset_import: ["" : 13]>
+    /// g (float[2, 1] x) => (float[2] y) <int64[1] axes = {1}> { y = Squeeze (x, axes) }"#;
+    /// let mut older = Vec::new();
+    /// open(("m.onnxtxt", text), &Options::default())?.opset(11).print("onnxtxt", &mut older)?;
+    /// assert!(String::from_utf8_lossy(&older).contains("y = Squeeze <axes = [1]> (x)"));
+    /// # Ok::<(), nnef_flatten::input::Refusal>(())
+    /// ```
+    pub fn opset(mut self, version: i64) -> Self {
+        self.settings.passes.opset = Some(version);
         self
     }
 

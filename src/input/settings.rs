@@ -50,6 +50,8 @@ pub(crate) struct Passes {
     pub(crate) simplify: Option<UsedRules>,
     /// Merges arithmetic with constants into the weights of a model, by these rules.
     pub(crate) merge: Option<UsedRules>,
+    /// The version of the standard operator set that a model is written for.
+    pub(crate) opset: Option<i64>,
     /// The most bytes by which a constant that is computed for a model may be larger than what it replaces; none for the
     /// usual number.
     pub(crate) fold_growth: Option<u64>,

@@ -479,6 +479,22 @@ impl Document {
         counts
     }
 
+    /// Writes a model for another version of the standard operator set.
+    ///
+    /// # Errors
+    ///
+    /// All nodes that the other version cannot express.
+    pub(crate) fn convert_opset(&mut self, options: &Options, version: i64) -> Result<(), Diagnostics> {
+        let ParsedText::Model(model) = &mut self.parsed else { return Ok(()) };
+        edit::convert_opset(model, version, options).map_err(|refused| {
+            let mut found = Diagnostics::of(options.policy());
+            refused.into_iter().for_each(|refused| refused.report(self.file, &self.places, &mut found));
+            found
+        })?;
+        self.held[0].set(edit::memory(model));
+        Ok(())
+    }
+
     /// Translates a model to a flat graph of NNEF, with the data of its variables. The model is expanded and folded for
     /// that, since shapes and everything that is computed from them are constants in NNEF. Returns warnings with the
     /// graph.

@@ -44,5 +44,7 @@ pub(crate) use edit::{RULES, RuleId, SimplifyRule};
 pub(crate) use edit::{RuleCounts, UsedRules};
 #[cfg(feature = "eval")]
 pub(crate) use evaluation::ModelInput;
+#[cfg(feature = "cli")]
+pub(crate) use schema::latest_opset;
 pub(crate) use text::ModelText;
 pub(crate) use view::{ConstantReader, ModelConstants, ViewTypes};

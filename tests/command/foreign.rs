@@ -22,7 +22,7 @@ const TYPED: &[(&str, &str, &str)] = &[
     ("onnxsim", "IN --skip-constant-folding", "--fold"),
     ("onnxsim", "IN --save-as-external-data", "-o FILE"),
     ("onnxsim", "IN --enable-onnxruntime-optimization", SIMPLER),
-    ("onnxsim", "IN --simplify", SIMPLER),
+    ("onnxslim", "IN --target-opset 13", "--opset"),
     ("onnxslim", "IN --input-shapes x:1,3", "--input-shape"),
     ("onnxslim", "IN --inspect", "--stats"),
     ("onnxslim", "IN --model-check", "--verify"),

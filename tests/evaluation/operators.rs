@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use crate::common::command::fast::feed;
 use crate::common::command::stderr;
 use crate::common::operators::text_of;
+use nnef_flatten::diagnostics::Severity;
 use nnef_flatten::graph::Extent;
 use nnef_flatten::input::{Given, Input, Refusal};
 use nnef_flatten::tensor::{DType, Data, SmallInt, Tensor};
@@ -412,4 +413,64 @@ fn translations_to_nnef_and_back_have_the_results() {
     });
     recorded("nnef.txt", &to_nnef);
     recorded("onnx.txt", &to_onnx);
+}
+
+/// The versions of the operator set that models are written for.
+const VERSIONS: &[i64] = &[1, 6, 8, 9, 10, 11, 12, 13, 14, 17, 18, 20, 21, 23, 28];
+
+/// The errors that a check finds.
+fn mistakes(input: Input) -> Result<Vec<(String, String)>, Refusal> {
+    let found = input.check()?.diagnostics.into_sorted();
+    let errors = found.into_iter().filter(|found| found.severity == Severity::Error);
+    Ok(errors.map(|found| (found.code.as_str().to_owned(), found.message)).collect())
+}
+
+impl Model {
+    /// The version of the operator set.
+    fn version(&self) -> i64 {
+        let number = self.text.split_once("\"\" : ").unwrap().1;
+        number[..number.find(|symbol: char| !symbol.is_ascii_digit()).unwrap()].parse().unwrap()
+    }
+
+    /// What is wrong with the model in another version: it is not right, or computes something else, there or once it is in
+    /// its own version again. None if the version cannot express it.
+    fn mistake_in(&self, version: i64) -> Result<Option<String>, Refusal> {
+        let options = Options::default();
+        let opened = |bytes: &[u8]| open(("other", bytes.to_vec()), &options).unwrap();
+        let other = printed(self.opened(&options).opset(version), "onnx")?;
+        // The models do not declare the types of their outputs, and one has an operator that is deprecated.
+        let own: BTreeSet<String> = mistakes(self.opened(&options))?.into_iter().map(|mistake| mistake.0).collect();
+        if let Some((code, message)) = mistakes(opened(&other))?.into_iter().find(|mistake| !own.contains(&mistake.0)) {
+            return Ok(Some(format!("{code}: {message}")));
+        }
+        if let Some(difference) = self.difference(self.evaluated(opened(&other))) {
+            return Ok(Some(difference));
+        }
+        // What one version says by a constant another one may not be able to read off a body.
+        let Ok(back) = printed(opened(&other).opset(self.version()), "onnx") else { return Ok(None) };
+        Ok(self.difference(self.evaluated(opened(&back))))
+    }
+}
+
+#[test]
+fn other_versions_of_the_operator_set_have_the_results() {
+    let mut inexpressible = Limits::new();
+    all(|name, model| {
+        let mut versions = Vec::new();
+        let wrong = VERSIONS.iter().find_map(|version| match model.mistake_in(*version) {
+            Ok(mistake) => Some(format!("version {version}: {}", mistake?)),
+            Err(refusal) => match codes(refusal).as_str() {
+                "E2055" => {
+                    versions.push(version.to_string());
+                    None
+                }
+                other => Some(format!("version {version}: {other}")),
+            },
+        });
+        if !versions.is_empty() {
+            inexpressible.insert(format!("{name} {}", versions.join(" ")));
+        }
+        wrong
+    });
+    recorded("opset.txt", &inexpressible);
 }

@@ -23,6 +23,7 @@ fn words(option: &str, names: &[String], at: usize) -> Option<Vec<OsString>> {
         // Layouts are in no notation that is read.
         "layout" => return None,
         "set" => vec!["--set".to_owned(), "N=2".to_owned()],
+        "opset" => vec!["--opset".to_owned(), "13".to_owned()],
         other => vec![format!("--{other}")],
     };
     Some(words.into_iter().map(OsString::from).collect())
@@ -115,8 +116,16 @@ fn compose(
     let [Some(first), Some(second)] = pair.map(|option| words(option, names, at)) else { return Ok(false) };
     let Some([twice, once]) = both_ways(text, [&first, &second], to)? else { return Ok(false) };
     let told = |what: &str| format!("{pair:?}: {what}:\ntwo commands\n{twice}\none\n{once}\nof\n{text}");
-    if !pair.iter().any(|option| OF_FORM.contains(option)) && !same_graph(&twice, &once).map_err(|why| told(&why))? {
-        return Err(told("other graphs"));
+    if !pair.iter().any(|option| OF_FORM.contains(option)) {
+        // Equal tensors that the text names stay apart with `--share`, and the first command names all.
+        let merged = |text: &String| match pair[1] {
+            "share" => written(text, &["--simplify=share".into()], to),
+            _ => Ok(text.clone()),
+        };
+        let same = merged(&twice).and_then(|twice| same_graph(&twice, &merged(&once)?));
+        if !same.map_err(|why| told(&why))? {
+            return Err(told("other graphs"));
+        }
     }
     numbers(&twice, &once).map_err(|why| told(&why))
 }

@@ -37,7 +37,7 @@ const INLINED: &str =
     "functions are expanded without an option; --lower all also expands operators, --lower none nothing";
 const KEPT_TYPES: &str = "not here: element types stay as they are, nothing is quantized";
 const EXTERNAL: &str = "not here: data that are external stay so, others stay inside; -o FILE writes the model";
-const VERSIONS: &str = "not here: operator sets are not converted";
+const VERSIONS: &str = "nnef-flatten --opset VERSION INPUT -o OUTPUT";
 const PROCESSOR: &str = "not here: `run`, with --inputs FILE, and --verify evaluate by themselves, on the processor";
 const OTHER_FORMATS: &str = "not here: --to NOTATION writes nnef, onnx, onnxtxt, pnnx, json, dot, svg and html";
 const ENGINES: &str = "not here: there are no engines; --input-shape NAME=1,3,224,224 gives an input one shape";
@@ -167,7 +167,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     ),
     row(&["--decompose"], "--lower NAME,…"),
     row(&["--exclude"], "--keep NAME,…"),
-    row(&["--target-opset", "--opset", "--convert-version", "--opset-version"], VERSIONS),
+    row(&["--target-opset", "--convert-version", "--opset-version"], VERSIONS),
     row(&["--stdlib", "--custom-fragments"], "--fragments FILE"),
     row(
         &["--custom-lib", "--custom-operators", "--custom-converters", "--plugins", "--plugin-libraries"],

@@ -141,9 +141,18 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("stats", OUTPUT, VIEWS),
     row("fold", PASSES, MODEL_PASS),
     row("share", PASSES, MODEL_PASS),
-    row("simplify", PASSES, SIMPLIFIED),
-    row("simplify-except", PASSES, &[of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF).with(&["simplify"])]),
+    row("simplify", PASSES, SIMPLE),
+    row(
+        "simplify-except",
+        PASSES,
+        &[
+            of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF).with(&["simplify"]),
+            of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS).and(I::NCNN)).with(&["simplify"]),
+            of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["simplify"]),
+        ],
+    ),
     row("merge", PASSES, SIMPLIFIED),
+    row("opset", PASSES, &[of(C::FLATTEN).on(I::MODELS).to(OF_MODELS)]),
     row(
         "keep-tensors",
         PASSES,
@@ -404,7 +413,14 @@ pub(super) static OPTIONS: &[OptionRow] = &[
 /// What passes apply to that models of ONNX have, too.
 const MODEL_PASS: &[Use] = &[of(C::FLATTEN).on(NOT_PNNX_FILES), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];
 
-/// What simplifies models. NNEF is written from a graph that is made of a model.
+/// What simplifies graphs and models. NNEF is written from a graph that is made of a model.
+const SIMPLE: &[Use] = &[
+    of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
+    of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS).and(I::NCNN)),
+    of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
+];
+
+/// What changes rounding in models.
 const SIMPLIFIED: &[Use] = &[of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF)];
 
 /// The notations in which models are edited themselves.

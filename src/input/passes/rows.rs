@@ -5,6 +5,9 @@ use crate::input::settings::Settings;
 use crate::input::{Refusal, layouts};
 use crate::layout::Removed;
 use crate::nnef::reserved::is_reserved;
+use crate::onnx::RuleCounts;
+#[cfg(feature = "kernels")]
+use crate::onnx::UsedRules;
 use crate::parts::OUTLINING;
 
 /// When a pass runs.
@@ -29,6 +32,8 @@ pub(crate) struct Did {
     pub(crate) count: Option<usize>,
     /// The bitcasts that it removed.
     pub(crate) removed: Option<Removed>,
+    /// How often each rule was applied.
+    pub(crate) simplified: Option<RuleCounts>,
 }
 
 /// How a pass works on something.
@@ -109,6 +114,8 @@ pub(crate) const PASSES: &[PassRow] = &[
         .models(|work, settings| work.fold(settings)),
     row("simplify", Stage::Change, "operations that change no result", "what uses them uses their operands")
         .asked(|settings| settings.passes.simplify.is_some())
+        .counting("times that a rule was applied")
+        .graphs(|work, settings| work.simplify(settings))
         .models(|work, settings| work.simplify(settings)),
     row("merge", Stage::Change, "normalizations, scales and sums beside products", "weights have them")
         .asked(|settings| settings.passes.merge.is_some())
@@ -118,6 +125,9 @@ pub(crate) const PASSES: &[PassRow] = &[
         .counting("operations merged with equal ones")
         .graphs(|work, settings| work.share(settings))
         .models(|work, _| work.share()),
+    row("opset", Stage::Change, "operators of a version of the standard", "those of another version stand for them")
+        .asked(|settings| settings.passes.opset.is_some())
+        .models(|work, settings| work.convert_opset(settings)),
     row("layout", Stage::Change, "tensors and layouts", "tensors have layouts")
         .asked(|settings| !settings.layouts.is_empty())
         .graphs(|work, settings| work.lay_out(settings)),
@@ -138,6 +148,18 @@ pub(crate) const PASSES: &[PassRow] = &[
         .graphs(|work, settings| work.outline(settings))
         .models(|work, _| work.outline()),
 ];
+
+/// The number of rounds after which a graph is simple enough: each one may leave something for the next one.
+#[cfg(feature = "kernels")]
+const ROUNDS: usize = 24;
+
+/// The rules for flat graphs that are passes of their own.
+#[cfg(feature = "kernels")]
+const MOVEMENTS: &str = "reshapes";
+#[cfg(feature = "kernels")]
+const EQUAL: &str = "share";
+#[cfg(feature = "kernels")]
+const UNUSED: &str = "unused";
 
 fn nothing() -> Passing<Did> {
     Ok(Did::default())
@@ -161,7 +183,7 @@ impl GraphWork<'_> {
         let apart = self.apart(settings)?;
         crate::progress::enter(crate::progress::Phase::Evaluating);
         let count = self.graph.fold(settings.evaluation, &apart, settings.options.keep_unused);
-        Ok(Did { count: Some(count), removed: None })
+        Ok(Did { count: Some(count), ..Did::default() })
     }
 
     #[cfg(not(feature = "kernels"))]
@@ -170,9 +192,57 @@ impl GraphWork<'_> {
         Err(Refusal::Unfit(reason.unwrap_or_default()).into())
     }
 
+    #[cfg(feature = "kernels")]
+    fn simplify(&mut self, settings: &Settings) -> Passing<Did> {
+        let Some(rules) = settings.passes.simplify else { return nothing() };
+        crate::progress::enter(crate::progress::Phase::Evaluating);
+        let mut counts = RuleCounts::default();
+        for _ in 0..ROUNDS {
+            let round = self.simplified(rules, settings)?;
+            if round.total() == 0 {
+                break;
+            }
+            counts.add(&round);
+        }
+        Ok(Did { count: usize::try_from(counts.total()).ok(), simplified: Some(counts), ..Did::default() })
+    }
+
+    /// Applies the rules once. Returns how often each was applied.
+    #[cfg(feature = "kernels")]
+    fn simplified(&mut self, rules: UsedRules, settings: &Settings) -> Passing<RuleCounts> {
+        let mut counts = RuleCounts::default();
+        let apart = self.apart(settings)?;
+        for (rule, count) in self.graph.simplify(&|name| rules.uses(name), &apart) {
+            counts.count_named(rule, count);
+        }
+        // Movements are joined without regard to tensors that are kept apart.
+        if rules.uses(MOVEMENTS) && apart.is_empty() {
+            let (before, after) = self.graph.remove_bitcasts().operations;
+            counts.count_named(MOVEMENTS, before.saturating_sub(after) as u64);
+        }
+        if rules.folds() {
+            let apart = self.apart(settings)?;
+            counts.count_folded(self.graph.fold(settings.evaluation, &apart, settings.options.keep_unused) as u64);
+        }
+        if rules.uses(EQUAL) {
+            let apart = self.apart(settings)?;
+            counts.count_named(EQUAL, self.graph.share_all(&apart, false) as u64);
+        }
+        if rules.uses(UNUSED) && !settings.options.keep_unused {
+            let apart = self.apart(settings)?;
+            counts.count_named(UNUSED, self.graph.drop_unneeded(&apart));
+        }
+        Ok(counts)
+    }
+
+    #[cfg(not(feature = "kernels"))]
+    fn simplify(&mut self, settings: &Settings) -> Passing<Did> {
+        self.fold(settings)
+    }
+
     fn share(&mut self, settings: &Settings) -> Passing<Did> {
         let apart = self.apart(settings)?;
-        Ok(Did { count: Some(self.graph.share(&apart)), removed: None })
+        Ok(Did { count: Some(self.graph.share(&apart)), ..Did::default() })
     }
 
     fn lay_out(&mut self, settings: &Settings) -> Passing<Did> {
@@ -181,7 +251,7 @@ impl GraphWork<'_> {
     }
 
     fn drop_bitcasts(&mut self) -> Passing<Did> {
-        Ok(Did { count: None, removed: Some(self.graph.remove_bitcasts()) })
+        Ok(Did { removed: Some(self.graph.remove_bitcasts()), ..Did::default() })
     }
 
     fn annotate(&mut self) -> Passing<Did> {
@@ -237,6 +307,13 @@ impl ModelWork<'_> {
         let Some(rules) = settings.passes.merge else { return nothing() };
         let applied = self.document.merge(&self.options, rules);
         self.simplified.get_or_insert_default().add(&applied);
+        nothing()
+    }
+
+    fn convert_opset(&mut self, settings: &Settings) -> Passing<Did> {
+        if let Some(version) = settings.passes.opset {
+            self.document.convert_opset(&self.options, version)?;
+        }
         nothing()
     }
 

@@ -10,11 +10,12 @@ use super::rules::{self};
 use super::sources::{self, Sources, TranslatedData};
 use super::translated_call::{Refused, Translation};
 use super::value::ModelValue;
-use super::versions::{IR_VERSION, OPSET};
+use super::versions::OPSET;
 use crate::core::budget::Memory;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::graph::{Dialect, Graph};
 use crate::onnx::model::{GraphProto as ModelGraph, ModelNames, ModelProto, OperatorSet};
+use crate::onnx::schema::format_of;
 use crate::progress;
 
 /// Translates a flat graph to a model.
@@ -120,7 +121,7 @@ fn model(
     };
     Ok(ModelProto {
         names: out.names,
-        ir_version: Some(IR_VERSION),
+        ir_version: Some(format_of(OPSET)),
         opsets: vec![OperatorSet { domain: Some(empty), version: Some(OPSET), rest: None }],
         producer_name: Some("nnef-flatten".into()),
         producer_version: Some(env!("CARGO_PKG_VERSION").into()),

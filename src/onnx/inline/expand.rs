@@ -94,6 +94,18 @@ pub(in crate::onnx) fn expand_control(
     if accepted { Ok((diagnostics, expanded)) } else { Err(diagnostics) }
 }
 
+/// Replaces the standard operators that the options select by their bodies, as far as that is known to be possible.
+///
+/// # Errors
+///
+/// There are more nodes than the options allow.
+pub(in crate::onnx) fn lower_standard(model: &mut ModelProto, options: &Options) -> Result<(), Vec<NodeFinding>> {
+    let names_values = names_values(model);
+    standard::lower(model, options, &[])?;
+    settle_names(model, names_values);
+    Ok(())
+}
+
 /// Whether nodes or graphs of a model have further fields, which may name values.
 fn names_values(model: &ModelProto) -> bool {
     let nodes = model.graph.iter().map(|graph| &graph.nodes[..]);

@@ -26,5 +26,5 @@ mod training;
 
 pub(super) use control::is_control;
 pub(crate) use expand::expand;
-pub(super) use expand::{expand_bodies, expand_control};
+pub(super) use expand::{expand_bodies, expand_control, lower_standard};
 pub(super) use metadata::add as add_metadata;

@@ -268,6 +268,13 @@ impl Schemas {
         }
     }
 
+    /// The first version behind another one in which an operator was added or changed.
+    pub(crate) fn next_change(self, domain: &str, name: &str, version: i64) -> Option<i64> {
+        let place = self.0.rows.get(&(domain, name)).copied();
+        let versions = place.and_then(|place| self.0.versions.get(place))?;
+        versions.iter().map(|row| row.since).find(|since| *since > version)
+    }
+
     /// The operators that the standard defines as functions, with their domains.
     #[cfg(test)]
     pub(crate) fn functions(self) -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -283,6 +290,12 @@ impl Schemas {
             rest.split(' ').filter_map(move |function| Some((domain, function.split_once(':')?.0)))
         })
     }
+}
+
+/// The latest version of the standard operator set.
+#[cfg(feature = "cli")]
+pub(crate) fn latest_opset() -> i64 {
+    Schemas::new().latest("")
 }
 
 /// Calls a function with each type of a set; `tensor(a|b)` means two types.

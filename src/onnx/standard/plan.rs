@@ -260,10 +260,11 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
 fn is_overfull(names: &ModelNames, node: &NodeProto, version: i64) -> bool {
     let (domain, name) = names.operator(node);
     match Schemas::new().find(domain, name, version) {
-        SchemaLookup::Schema(schema) => {
+        // Of a deprecated operator nothing is known but its body.
+        SchemaLookup::Schema(schema) if !schema.deprecated => {
             node.inputs.len() > counts(&schema.inputs).1 || node.outputs.len() > counts(&schema.outputs).1
         }
-        SchemaLookup::Later(_) | SchemaLookup::Unknown | SchemaLookup::Foreign => false,
+        SchemaLookup::Schema(_) | SchemaLookup::Later(_) | SchemaLookup::Unknown | SchemaLookup::Foreign => false,
     }
 }
 

@@ -7,10 +7,10 @@ use crate::diagnostics::Diagnostics;
 use crate::eval::Budget;
 use crate::graph::Graph;
 use crate::onnx::functions::NodeFinding;
+use crate::onnx::inline::lower_standard;
 use crate::onnx::model::ModelProto;
 use crate::onnx::places::PlacedModel;
 use crate::onnx::run::Computing;
-use crate::onnx::standard;
 use crate::{Lower, Options};
 
 /// The options with which a model is expanded before its translation: loops of known trips are unrolled, and operators
@@ -68,8 +68,5 @@ pub(crate) fn convert(
 /// There are more nodes than the options allow.
 pub(crate) fn lower_compounds(model: &mut ModelProto, options: &Options) -> Result<(), Vec<NodeFinding>> {
     let options = options.clone().with(|options| options.lower = Lower::Names(lowering_table::compounds().to_vec()));
-    standard::lower(model, &options, &[])?;
-    let names = &mut model.names;
-    names.values.resolve(&names.texts, &Default::default());
-    Ok(())
+    lower_standard(model, &options)
 }

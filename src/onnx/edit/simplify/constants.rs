@@ -10,7 +10,7 @@ use crate::tensor::Tensor;
 
 /// The value of a node `Constant` with a name, and with the documentation and the metadata of the node; none if it has
 /// another form than a tensor of numbers.
-pub(super) fn value(names: &ModelNames, node: &NodeProto, name: NameId) -> Option<TensorProto> {
+pub(in crate::onnx::edit) fn value(names: &ModelNames, node: &NodeProto, name: NameId) -> Option<TensorProto> {
     let (domain, operator) = names.operator(node);
     let [attribute] = &node.attributes[..] else { return None };
     if !domain.is_empty() || operator != "Constant" || attribute.reference.is_some() {

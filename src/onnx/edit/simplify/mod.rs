@@ -25,7 +25,10 @@ mod unused;
 mod used;
 mod whole;
 
+pub(super) use constants::value as constant_value;
 pub(crate) use row::SimplifyRule;
 pub(crate) use rule_table::RULES;
+pub(super) use scope::SimplifyScope;
+pub(super) use step::{SimplifyStep, StepExtents, given, is_same};
 pub(crate) use used::{RuleCounts, RuleId, UsedRules};
 pub(super) use whole::{merge, simplify};

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::uniform::ConstantItems;
 use crate::graph::names::NameId;
-use crate::onnx::infer::{GraphTypes, TensorFacts};
+use crate::onnx::infer::{GraphTypes, TensorFacts, ValueType};
 use crate::onnx::model::{AttributeValue, GraphProto, NodeProto, TensorProto};
 use crate::onnx::protobuf::fields::node as node_fields;
 use crate::onnx::walk::{each_graph, own_names};
@@ -39,7 +39,7 @@ impl NamedSource {
 }
 
 /// The values of the open graphs.
-pub(super) struct SimplifyScope<'m> {
+pub(in crate::onnx::edit) struct SimplifyScope<'m> {
     /// Where each value comes from, by the number of its name.
     sources: Vec<NamedSource>,
     /// The initializers of the open graphs, those of the outermost graph first.
@@ -69,14 +69,14 @@ enum Undo {
 
 /// The start of a graph.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ScopeStart {
+pub(in crate::onnx::edit) struct ScopeStart {
     pub(super) constants: usize,
     pub(super) nodes: usize,
     undo: usize,
 }
 
 impl<'m> SimplifyScope<'m> {
-    pub(super) fn new(names: usize, hidden: FxHashSet<NameId>) -> Self {
+    pub(in crate::onnx::edit) fn new(names: usize, hidden: FxHashSet<NameId>) -> Self {
         SimplifyScope {
             sources: vec![NamedSource::Open; names],
             constants: Vec::new(),
@@ -92,7 +92,7 @@ impl<'m> SimplifyScope<'m> {
     }
 
     /// Opens a graph with these names of its own.
-    pub(super) fn open(&mut self, own: &[NameId], types: Option<&'m GraphTypes>) -> ScopeStart {
+    pub(in crate::onnx::edit) fn open(&mut self, own: &[NameId], types: Option<&'m GraphTypes>) -> ScopeStart {
         let start = ScopeStart { constants: self.constants.len(), nodes: self.nodes.len(), undo: self.undo.len() };
         for name in own {
             let before = self.replaced.remove(name);
@@ -106,7 +106,7 @@ impl<'m> SimplifyScope<'m> {
     }
 
     /// Closes a graph. Returns its initializers and its nodes.
-    pub(super) fn close(&mut self, start: ScopeStart) -> (Vec<TensorProto>, Vec<NodeProto>) {
+    pub(in crate::onnx::edit) fn close(&mut self, start: ScopeStart) -> (Vec<TensorProto>, Vec<NodeProto>) {
         self.around.pop();
         while self.undo.len() > start.undo {
             match self.undo.pop() {
@@ -138,7 +138,7 @@ impl<'m> SimplifyScope<'m> {
     }
 
     /// Adds an initializer to the innermost graph; one that is no constant is not looked at.
-    pub(super) fn add_constant(&mut self, constant: TensorProto, is_known: bool) {
+    pub(in crate::onnx::edit) fn add_constant(&mut self, constant: TensorProto, is_known: bool) {
         if let Some(name) = constant.name.filter(|_| is_known) {
             self.set(name, NamedSource::Constant(self.constants.len() as u32));
         }
@@ -146,7 +146,7 @@ impl<'m> SimplifyScope<'m> {
     }
 
     /// Adds a node to the innermost graph.
-    pub(super) fn add_node(&mut self, node: NodeProto) {
+    pub(in crate::onnx::edit) fn add_node(&mut self, node: NodeProto) {
         let source = NamedSource::Node(self.nodes.len() as u32);
         node.outputs.iter().for_each(|output| self.set(*output, source));
         self.nodes.push(node);
@@ -166,7 +166,7 @@ impl<'m> SimplifyScope<'m> {
     }
 
     /// The constant that a value is: an initializer, or the value of a node `Constant`.
-    pub(super) fn constant(&self, name: NameId) -> Option<&TensorProto> {
+    pub(in crate::onnx::edit) fn constant(&self, name: NameId) -> Option<&TensorProto> {
         match self.source(name) {
             NamedSource::Constant(at) => self.constants.get(at as usize),
             NamedSource::Node(at) => {
@@ -209,15 +209,20 @@ impl<'m> SimplifyScope<'m> {
         !self.hidden.contains(&name)
     }
 
-    /// What is known of the type of a value that is a tensor.
-    pub(super) fn facts(&self, name: NameId) -> Option<&'m TensorFacts> {
+    /// What is known of the type of a value.
+    pub(in crate::onnx::edit) fn value_type(&self, name: NameId) -> Option<&'m ValueType> {
         for types in self.around.iter().rev().take(MAX_LEVELS) {
             // A graph without types may hide a value around it.
             if let Some(ty) = (*types)?.values.get(name) {
-                return ty.as_tensor();
+                return Some(ty);
             }
         }
         None
+    }
+
+    /// What is known of the type of a value that is a tensor.
+    pub(in crate::onnx::edit) fn facts(&self, name: NameId) -> Option<&'m TensorFacts> {
+        self.value_type(name)?.as_tensor()
     }
 
     /// Notes that no float of a value is a negative zero.

@@ -17,23 +17,23 @@ use crate::tensor::{Data, Tensor};
 const MAX_LISTED: i64 = 1024;
 
 /// The extents of a tensor.
-pub(super) type StepExtents = SmallVec<[Dim; 6]>;
+pub(in crate::onnx::edit) type StepExtents = SmallVec<[Dim; 6]>;
 
 /// A node that may be simplified.
-pub(super) struct SimplifyStep<'s, 'm> {
-    pub(super) names: &'s ModelNames,
-    pub(super) scope: &'s SimplifyScope<'m>,
-    pub(super) node: &'s NodeProto,
+pub(in crate::onnx::edit) struct SimplifyStep<'s, 'm> {
+    pub(in crate::onnx::edit) names: &'s ModelNames,
+    pub(in crate::onnx::edit) scope: &'s SimplifyScope<'m>,
+    pub(in crate::onnx::edit) node: &'s NodeProto,
     /// The version of the standard operator set.
-    pub(super) version: i64,
+    pub(in crate::onnx::edit) version: i64,
     /// How often nodes and outputs use each value, by the number of its name.
-    pub(super) uses: &'s [u32],
+    pub(in crate::onnx::edit) uses: &'s [u32],
     /// The position of the first node of the innermost open graph.
-    pub(super) start: usize,
+    pub(in crate::onnx::edit) start: usize,
 }
 
 /// Whether two shapes are the same for all inputs.
-pub(super) fn is_same(a: &[Dim], b: &[Dim]) -> bool {
+pub(in crate::onnx::edit) fn is_same(a: &[Dim], b: &[Dim]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b && *a != Dim::Unknown)
 }
 
@@ -78,7 +78,7 @@ impl<'s> SimplifyStep<'s, '_> {
     }
 
     /// The element type of a value.
-    pub(super) fn element(&self, name: NameId) -> Option<Element> {
+    pub(in crate::onnx::edit) fn element(&self, name: NameId) -> Option<Element> {
         match self.scope.constant(name) {
             Some(constant) => Element::numbered(constant.data_type?.into()),
             None => self.scope.facts(name)?.element,
@@ -86,7 +86,7 @@ impl<'s> SimplifyStep<'s, '_> {
     }
 
     /// The extents of a value.
-    pub(super) fn shape(&self, name: NameId) -> Option<StepExtents> {
+    pub(in crate::onnx::edit) fn shape(&self, name: NameId) -> Option<StepExtents> {
         match self.scope.constant(name) {
             Some(constant) => Some(constant.dims.iter().map(|extent| Dim::Int(*extent)).collect()),
             None => Some(self.scope.facts(name)?.shape.as_ref()?.iter().cloned().collect()),
@@ -94,7 +94,7 @@ impl<'s> SimplifyStep<'s, '_> {
     }
 
     /// The rank of a value.
-    pub(super) fn rank(&self, name: NameId) -> Option<usize> {
+    pub(in crate::onnx::edit) fn rank(&self, name: NameId) -> Option<usize> {
         match self.scope.constant(name) {
             Some(constant) => Some(constant.dims.len()),
             None => Some(self.scope.facts(name)?.shape.as_ref()?.len()),
@@ -102,7 +102,7 @@ impl<'s> SimplifyStep<'s, '_> {
     }
 
     /// Whether two values have the same shape for all inputs.
-    pub(super) fn same_shape(&self, a: NameId, b: NameId) -> bool {
+    pub(in crate::onnx::edit) fn same_shape(&self, a: NameId, b: NameId) -> bool {
         self.shape(a).zip(self.shape(b)).is_some_and(|(a, b)| is_same(&a, &b))
     }
 
@@ -116,7 +116,7 @@ impl<'s> SimplifyStep<'s, '_> {
     }
 
     /// The items of a value of integers, if all are known.
-    pub(super) fn integers(&self, name: NameId) -> Option<Vec<i64>> {
+    pub(in crate::onnx::edit) fn integers(&self, name: NameId) -> Option<Vec<i64>> {
         self.items(name)?.iter().map(Dim::known).collect()
     }
 
@@ -173,7 +173,7 @@ impl<'s> SimplifyStep<'s, '_> {
 }
 
 /// An operand of a node that is given.
-pub(super) fn given(node: &NodeProto, at: usize) -> Option<NameId> {
+pub(in crate::onnx::edit) fn given(node: &NodeProto, at: usize) -> Option<NameId> {
     node.inputs.get(at).copied().filter(|name| *name != NameId::ROOT)
 }
 

@@ -75,7 +75,7 @@ impl UsedRules {
     }
 
     /// Whether the rule with a name is used.
-    pub(super) fn uses(self, name: &str) -> bool {
+    pub(crate) fn uses(self, name: &str) -> bool {
         index_of(name).is_some_and(|index| self.has(index))
     }
 }
@@ -94,7 +94,7 @@ impl RuleCounts {
     }
 
     /// Counts applications of the rule with a name.
-    pub(super) fn count_named(&mut self, name: &str, times: u64) {
+    pub(crate) fn count_named(&mut self, name: &str, times: u64) {
         if let Some(index) = index_of(name) {
             self.count(index, times);
         }

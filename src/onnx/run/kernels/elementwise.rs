@@ -232,9 +232,10 @@ fn whole_power(a: i128, b: i128) -> i128 {
 /// Limits a number to a range; the upper limit has precedence over the lower one.
 pub(in crate::onnx) fn clip(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
-    let bound = |i: usize, name: &str| -> Result<Option<Tensor>, EvalError> {
+    let bound = |i: usize, name: &str, none: f32| -> Result<Option<Tensor>, EvalError> {
         if call.version < 11 {
-            let given = call.float(name)?;
+            // The first version has no limits without attributes; those after it have the ends of floats.
+            let given = call.float(name)?.or((call.version >= 6).then_some(f64::from(none)));
             return given.map(|given| call.rounded(x.dtype(), &[], [given])).transpose();
         }
         let Some(bound) = call.optional(i)? else { return Ok(None) };
@@ -244,10 +245,10 @@ pub(in crate::onnx) fn clip(call: &NodeCall) -> KernelResult {
         Ok(Some(bound.reshaped(&[])?))
     };
     let mut result = Tensor::clone(x);
-    if let Some(low) = bound(1, "min")? {
+    if let Some(low) = bound(1, "min", f32::MIN)? {
         result = both(call, &result, &low, |x, low| if x < low { low } else { x }, |x, low| Some(x.max(low)))?;
     }
-    if let Some(high) = bound(2, "max")? {
+    if let Some(high) = bound(2, "max", f32::MAX)? {
         result = both(call, &result, &high, |x, high| if x > high { high } else { x }, |x, high| Some(x.min(high)))?;
     }
     one(result)

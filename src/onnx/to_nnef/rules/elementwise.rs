@@ -264,7 +264,11 @@ pub(in crate::onnx::to_nnef) fn clip(line: &mut NodeLine) -> NodeResults {
     // The upper bound wins if they contradict each other.
     for (name, operand, text, none) in bounds.into_iter().rev() {
         let bound = match line.version < 11 {
-            true => Some(line.float(name, none)?).filter(|bound| *bound != f64::from(none)).map(FormulaTerm::of),
+            true => {
+                // An infinity is beyond a limit that no other number is beyond.
+                let is_left = |bound: &f64| line.emit.is_plain() && *bound == f64::from(none);
+                Some(line.float(name, none)?).filter(|bound| !is_left(bound)).map(FormulaTerm::of)
+            }
             false if line.has(operand) => line.terms([0, operand])?.pop(),
             false => None,
         };
