@@ -303,7 +303,7 @@ fn the_number_of_inputs_that_are_checked_together_shows_nowhere() {
     let folder = tempfile::tempdir().unwrap();
     for i in 0..40 {
         let body: String = (1..200 * (40 - i)).map(|j| format!("t{j} = add(t{}, x);\n", j - 1)).collect();
-        let last = if i % 7 == 0 { "y = nothing(t0);" } else { "y = exp(t0);" };
+        let last = if i % 7 == 0 { "y = exp(nothing);" } else { "y = exp(t0);" };
         let text = format!(
             "version 1.0;\ngraph net( x ) -> ( y )\n{{\nx = external(shape = [2]);\nt0 = exp(x);\n{body}{last}\n}}\n"
         );
@@ -318,7 +318,7 @@ fn the_number_of_inputs_that_are_checked_together_shows_nowhere() {
             stdout(&output).to_owned()
         };
         let one = found("1");
-        assert!(one.lines().count() > 40, "{one}");
+        assert!(one.lines().count() > 5, "{one}");
         ["2", "3", "16"].into_iter().for_each(|threads| assert_eq!(found(threads), one, "{threads}"));
     }
 }
