@@ -135,7 +135,7 @@ impl<'m> OpsetPass<'m> {
             Ok(nodes) => nodes.into_iter().for_each(|node| self.node(node, next)),
             Err(left) => {
                 let (operator, node, reason) = *left;
-                self.refuse(&operator, (value, name), node.at, (change, &reason));
+                self.refuse(&operator, [value, name], node.at, change, &reason);
                 self.scope.add_node(node);
             }
         }
@@ -187,14 +187,8 @@ impl<'m> OpsetPass<'m> {
     }
 
     /// Notes that a node cannot be said.
-    fn refuse(
-        &mut self,
-        operator: &str,
-        (value, name): (Option<NameId>, Option<NameId>),
-        at: u32,
-        (change, reason): (i64, &str),
-    ) {
-        let [value, name] = [value, name].map(|name| name.map(|name| self.names.spelled(name)).unwrap_or_default());
+    fn refuse(&mut self, operator: &str, named: [Option<NameId>; 2], at: u32, change: i64, reason: &str) {
+        let [value, name] = named.map(|name| name.map(|name| self.names.spelled(name)).unwrap_or_default());
         let value = if value.is_empty() { value } else { format!(" of `{value}`") };
         let name = if name.is_empty() { name } else { format!(" (node `{name}`)") };
         let (version, target) = (self.version, self.target);
@@ -211,7 +205,8 @@ impl<'m> OpsetPass<'m> {
 }
 
 /// Takes a node over a change of its operator.
-fn cross(step: &mut OpsetStep, operator: &str, (from, to): (i64, i64), change: i64) -> Stepped {
+fn cross(step: &mut OpsetStep, operator: &str, versions: (i64, i64), change: i64) -> Stepped {
+    let (from, to) = versions;
     let SchemaLookup::Schema(own) = Schemas::new().find("", operator, from) else {
         return Err(format!("version {from} has no such operator"));
     };
