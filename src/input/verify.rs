@@ -17,10 +17,11 @@ use super::source::{Backing, Evaluable, Source, Values};
 use super::table::loops::Networks;
 use super::table::{Notation, documents};
 use super::{Findings, Refusal, models};
-use crate::diagnostics::{Code, Diagnostic, suggest};
+use crate::diagnostics::{Code, Diagnostic, memory_text, suggest};
 use crate::eval::{compare, tolerance};
 use crate::live::Held;
 use crate::loops::Network;
+use crate::model::GRAPH;
 use crate::onnx::ModelInput;
 use crate::options::{Internal, Options};
 use crate::progress::{self, Phase};
@@ -38,6 +39,9 @@ pub(crate) struct ReadBack<'w> {
     /// The folder of the external data of a model, if it is not that of the temporary file.
     pub(crate) folder: Option<&'w Path>,
 }
+
+/// The bytes that are in use for each byte of a text while it is read: itself, its tree, and the items of its graph.
+const TEXT: u64 = 3;
 
 /// The options with which a result is read back: those of its source are in it. Its text may be longer.
 fn plain(settings: &Settings, dialect: Option<Dialect>) -> Settings {
@@ -68,6 +72,7 @@ impl ReadBack<'_> {
     ///
     /// It cannot be read back.
     pub(crate) fn at(&self, path: &Path, settings: &Settings) -> Result<Side, Refusal> {
+        let _text = self.room_for_text(path, settings)?;
         self.side(settings, |notation, settings| {
             let opened = Opened::open(path)?;
             let folder = self.folder.filter(|_| opened.is_file());
@@ -85,6 +90,24 @@ impl ReadBack<'_> {
             let written = models::archived(self.name, archive, settings)?;
             Ok(documents::source_of(written, notation.dialect.unwrap_or(Dialect::V1)))
         })
+    }
+
+    /// Counts the bytes of a text, its tree and its items while it is read, which limits of texts do not count: it may be as
+    /// long as the memory of the run.
+    fn room_for_text(&self, path: &Path, settings: &Settings) -> Result<Held, Refusal> {
+        let is_binary = self.to.on_terminal.is_some();
+        let file = if path.is_dir() { path.join(GRAPH) } else { path.to_owned() };
+        let bytes = if is_binary { 0 } else { file.metadata().map_or(0, |file| file.len()) };
+        let (held, bytes, limit) = (Held::default(), TEXT.saturating_mul(bytes), settings.options.max_memory);
+        if !held.fits(bytes, limit) {
+            let limit = memory_text(held.exceeded(bytes, limit));
+            let message = format!("to read back what was written takes more than {limit} of memory");
+            let refuse =
+                |at| Diagnostic::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory");
+            return Err(Refusal::of(self.name.to_owned(), String::new(), refuse));
+        }
+        held.set(bytes);
+        Ok(held)
     }
 
     fn side(

@@ -83,7 +83,7 @@ fn inner_links(text: &OutlineText, position: u32, length: u32) -> Vec<Option<Pla
 
 /// Whether a window is a sequence of equal parts, such as several layers. The parts are what readers know, so that such
 /// windows have no body of their own. Chains of one operation have no better parts.
-fn is_sequence(text: &OutlineText, position: u32, length: u32) -> bool {
+pub(super) fn is_sequence(text: &OutlineText, position: u32, length: u32) -> bool {
     let part = period(window(text, position, length));
     let is_chain = part == 1 && text.called(&text.steps[position as usize]).is_none();
     if part == length || is_chain {

@@ -1,6 +1,6 @@
 //! Replaces repeated windows by calls, those that save most first, until nothing saves more.
 
-use super::interface::{BodyOperand, Interface};
+use super::interface::{BodyOperand, Interface, is_sequence};
 use super::listing::{Listing, ValueId};
 use super::order;
 use super::plan::OutlinePlan;
@@ -49,9 +49,14 @@ fn round(text: &mut OutlineText) -> bool {
     let mut looks = LOOKS * text.steps.len();
     let mut compared = Vec::new();
     for repeat in repeats(text).into_iter().take(COMPARED) {
-        let steps = repeat.positions.len() * repeat.length as usize;
-        let Some(rest) = looks.checked_sub(steps) else { break };
+        // Of many equal parts, the longer sequences of them come first here; one window is enough to leave each out.
+        let is_sequence = repeat.positions.first().is_some_and(|first| is_sequence(text, *first, repeat.length));
+        let windows = if is_sequence { 1 } else { repeat.positions.len() };
+        let Some(rest) = looks.checked_sub(windows * repeat.length as usize) else { break };
         looks = rest;
+        if is_sequence {
+            continue;
+        }
         compared.extend(Interface::of(text, &repeat.positions, repeat.length).filter(|found| found.saved > 0));
     }
     compared.sort_unstable_by(|a, b| (b.saved, &a.positions).cmp(&(a.saved, &b.positions)));
