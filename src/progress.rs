@@ -116,7 +116,8 @@ pub(crate) fn enter_of(phase: Phase, total: u64) {
     }
 }
 
-/// Begins the work on one of several inputs, by its number from 1.
+/// Begins the work on one of several inputs, by its number from 1. Of inputs that are worked on at the same time the last one
+/// that was begun is shown, with what all of them count.
 pub(crate) fn input(number: u64) {
     PHASE.store(Phase::Quiet as u8, Ordering::Relaxed);
     INPUT.store(number, Ordering::Relaxed);

@@ -98,7 +98,7 @@ def test_findings_name_keyword_arguments(examples: Path) -> None:
         "read it with `--from ncnn`": 'read it with `from_="ncnn"`',
         "raise the limit with --max-memory": "raise the limit with max_memory",
         "--fold and --share reach branches": "fold and share reach branches",
-        "--opset is of the command": "--opset is of the command",
+        "--message-format is of the command": "--message-format is of the command",
     }.items():
         assert spelled(told) == wanted
     with pytest.raises(nnef_flatten.FlattenError, match="unroll expands the loop") as raised:

@@ -138,7 +138,7 @@ mod tests {
                 let mut out = Vec::new();
                 // Some pieces stop early.
                 let make = |range: Range<usize>, buffer: &mut String| {
-                    let end = if range.start % 5 == 0 { range.end } else { range.end.min(range.start + 1000) };
+                    let end = if range.start.is_multiple_of(5) { range.end } else { range.end.min(range.start + 1000) };
                     (range.start..end).for_each(|i| buffer.push_str(&format!("{i};")));
                     end
                 };

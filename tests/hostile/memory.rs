@@ -187,6 +187,25 @@ fn lowered_lines_stay_within_the_memory_of_the_options() {
     }
 }
 
+/// The memory that SECURITY.md promises for untrusted inputs.
+const UNTRUSTED: u64 = 256 << 20;
+
+#[test]
+fn lowered_lines_stay_within_the_memory_for_untrusted_inputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for (name, from, text) in layered() {
+        std::fs::write(at("file.param"), text).unwrap();
+        for verify in [&[][..], &["--verify"]] {
+            let call = fast::call(["-q", "--limits", "untrusted", "--lower", "all", "--from", from]).args(verify);
+            let (output, peak) = measured(&mut call.args(["-o"]).args([at("flat.nnef"), at("file.param")]).command());
+            let peak = peak << 10;
+            println!("{name} {verify:?}: {} MiB", peak >> 20);
+            assert!(peak <= UNTRUSTED && matches!(output.status.code(), Some(0 | 1)), "{name} {verify:?}: {output:?}");
+        }
+    }
+}
+
 #[test]
 fn files_of_arrays_are_refused_by_the_option_that_helps() {
     let folder = tempfile::tempdir().unwrap();
