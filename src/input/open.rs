@@ -232,7 +232,7 @@ impl Input {
     /// g (float[2, 1] x) => (float[2] y) <int64[1] axes = {1}> { y = Squeeze (x, axes) }"#;
     /// let mut older = Vec::new();
     /// open(("m.onnxtxt", text), &Options::default())?.opset(11).print("onnxtxt", &mut older)?;
-    /// assert!(String::from_utf8_lossy(&older).contains("y = Squeeze <axes = [1]> (x)"));
+    /// assert!(String::from_utf8_lossy(&older).contains("y = Squeeze <axes: ints = [1]> (x)"));
     /// # Ok::<(), nnef_flatten::input::Refusal>(())
     /// ```
     pub fn opset(mut self, version: i64) -> Self {

@@ -155,6 +155,7 @@ pub const TRIALS: &[Trial] = &[
     trial(FLATTEN, "--output", "flat.tgz"),
     trial(FLATTEN, "--to", "json"),
     trial(FLATTEN, "--threads", "1").by(Effect::Speed),
+    trial(CHECK, "--threads", "1").by(Effect::Speed),
     trial(FLATTEN, "--source-map", "map.json").on(LOWERED),
     trial(FLATTEN, "--provenance", ""),
     trial(FLATTEN, "--annotate", ""),

@@ -114,7 +114,7 @@ fn arithmetic(call: &NodeCall, op: Arith) -> KernelResult {
 }
 
 /// Sums, differences and products of integers in their own width: the lowest bits are those of longer integers.
-fn wrapped(call: &NodeCall, (a, b): (&Tensor, &Tensor), op: Arith) -> Result<Option<Tensor>, EvalError> {
+fn wrapped(call: &NodeCall, a: &Tensor, b: &Tensor, op: Arith) -> Result<Option<Tensor>, EvalError> {
     macro_rules! items {
         ($x:ident, $y:ident) => {{
             let shape = common(&[a.shape(), b.shape()])?;
@@ -146,7 +146,7 @@ fn wrapped(call: &NodeCall, (a, b): (&Tensor, &Tensor), op: Arith) -> Result<Opt
 }
 
 fn combined(call: &NodeCall, operands: (&Tensor, &Tensor), op: Arith) -> Result<Tensor, EvalError> {
-    if let Some(wrapped) = wrapped(call, operands, op)? {
+    if let Some(wrapped) = wrapped(call, operands.0, operands.1, op)? {
         return Ok(wrapped);
     }
     both(call, operands.0, operands.1, |a, b| f64::calculate(op, a, b), |a, b| exact(op, a, b))
