@@ -101,10 +101,10 @@ pub(super) fn flatten(mut input: NotationInput, asked: Flattening, reporter: &mu
 
 /// The encoder of the graph, for notations with data.
 fn encoder(backing: &mut dyn Backing, graph: &Graph, request: &Request) -> Result<Option<Encode>, Failure> {
-    let (to, settings) = ((request.to(), path(request.output).is_some()), request.settings);
-    let to = (to.0, to.1 || request.verification.verify);
-    let data = backing.data(graph, to, settings)?;
-    Ok(Encode::new(to.0, to.1, graph, data, Within::of(&settings.options, settings.evaluation)))
+    let (to, settings) = (request.to(), request.settings);
+    let in_file = path(request.output).is_some() || request.verification.verify;
+    let data = backing.data(graph, (to, in_file), settings)?;
+    Ok(Encode::new(to, in_file, graph, data, Within::of(&settings.options, settings.evaluation)))
 }
 
 /// Counts a graph, and writes it in another form, which is compared with its source before it gets its place.

@@ -13,7 +13,7 @@ const LARGE: usize = 8192;
 /// The approximate number of bytes of an item.
 const ITEM: usize = 64;
 /// The bytes of text with which a piece ends: those of items with long lists would take as much memory as the whole text.
-pub(crate) const FULL: usize = 8 << 20;
+const FULL: usize = 8 << 20;
 /// With fewer items, starting other threads takes longer than they save.
 const MANY: usize = 4 * LARGE;
 
@@ -30,7 +30,7 @@ fn others(count: usize, threads: Option<NonZeroUsize>) -> usize {
 /// Writes the text that `make` adds to a buffer for each range of `count` items, in order. The text is
 /// the same for any number of threads.
 ///
-/// `make` adds at least one item, and may stop behind one once the text has [`FULL`] bytes; it returns where it stopped.
+/// `make` adds at least one item and returns where it stopped, such as [`until_full`] does.
 pub(crate) fn write(
     out: &mut dyn Write,
     count: usize,
@@ -48,6 +48,12 @@ pub(crate) fn write(
             false => write_together(out, count, &workers, make),
         }
     })
+}
+
+/// Adds the items of a range until the text of the piece is full; `add` returns its bytes. Returns where it stopped.
+pub(crate) fn until_full(mut range: Range<usize>, mut add: impl FnMut(usize) -> usize) -> usize {
+    let end = range.end;
+    range.find(|at| add(*at) >= FULL).map_or(end, |last| last + 1)
 }
 
 /// The ranges of items of the pieces.

@@ -50,24 +50,20 @@ fn write_as(form: JsonForm, graph: &Graph, threads: Option<NonZeroUsize>, out: &
     out.write_all(head.as_bytes())?;
     pieces::write(out, graph.tensors.len(), threads, |range, buffer| {
         let mut json = Json::new(form, graph, buffer);
-        let mut at = range.start;
-        while at < range.end && json.buffer.len() < pieces::FULL {
-            json.separate(at, ",");
-            json.tensor_entry(TensorId(at as u32));
-            at += 1;
-        }
-        at
+        pieces::until_full(range, |i| {
+            json.separate(i, ",");
+            json.tensor_entry(TensorId(i as u32));
+            json.buffer.len()
+        })
     })?;
     out.write_all(b"},\n\"operations\": [")?;
     pieces::write(out, graph.operations.len(), threads, |range, buffer| {
         let mut json = Json::new(form, graph, buffer);
-        let mut at = range.start;
-        while at < range.end && json.buffer.len() < pieces::FULL {
-            json.separate(at, ",");
-            json.operation(&graph.operations[at], graph.note(OperationId::at(at)));
-            at += 1;
-        }
-        at
+        pieces::until_full(range, |i| {
+            json.separate(i, ",");
+            json.operation(&graph.operations[i], graph.note(OperationId::at(i)));
+            json.buffer.len()
+        })
     })?;
     out.write_all(b"]}\n")
 }

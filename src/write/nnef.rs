@@ -48,12 +48,11 @@ fn operations(graph: &Graph, out: &mut dyn Write, threads: Option<NonZeroUsize>)
     pieces::write(out, graph.operations.len(), threads, |range, buffer| {
         let mut text = Text::new(graph, buffer);
         text.buffer.push_str(INDENT);
-        let mut at = range.start;
-        while at < range.end && text.buffer.len() < pieces::FULL {
-            text.operation(&graph.operations[at]);
-            text.remark(OperationId::at(at));
-            at += 1;
-        }
+        let at = pieces::until_full(range, |i| {
+            text.operation(&graph.operations[i]);
+            text.remark(OperationId::at(i));
+            text.buffer.len()
+        });
         let end = text.buffer.len() - INDENT.len();
         text.buffer.truncate(end);
         at
