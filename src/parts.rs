@@ -25,6 +25,10 @@ pub(crate) static KERNELS: Part =
 pub(crate) static TRANSLATION: Part =
     Part { is_built: cfg!(feature = "translate"), feature: "translate", does: "does not translate between notations" };
 
+/// What writes models for other versions of the standard operator set.
+pub(crate) static VERSIONS: Part =
+    Part { is_built: cfg!(feature = "translate"), feature: "translate", does: "does not convert operator sets" };
+
 /// What gives repeated structure fragments or functions.
 pub(crate) static OUTLINING: Part =
     Part { is_built: cfg!(feature = "outline"), feature: "outline", does: "does not outline" };

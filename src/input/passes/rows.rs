@@ -8,7 +8,7 @@ use crate::nnef::reserved::is_reserved;
 use crate::onnx::RuleCounts;
 #[cfg(feature = "kernels")]
 use crate::onnx::UsedRules;
-use crate::parts::OUTLINING;
+use crate::parts::{KERNELS, OUTLINING, Part, VERSIONS};
 
 /// When a pass runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +165,12 @@ fn nothing() -> Passing<Did> {
     Ok(Did::default())
 }
 
+/// Refuses a pass whose part this build does not have; what follows in it is not built then.
+#[inline(always)]
+fn needs(part: &'static Part) -> Passing<()> {
+    part.missing().map_or(Ok(()), |part| Err(Refusal::Unfit(part.reason()).into()))
+}
+
 impl GraphWork<'_> {
     fn bind(&mut self, settings: &Settings) -> Passing<Did> {
         match self.graph.bind(&settings.bound) {
@@ -188,8 +194,8 @@ impl GraphWork<'_> {
 
     #[cfg(not(feature = "kernels"))]
     fn fold(&mut self, _: &Settings) -> Passing<Did> {
-        let reason = crate::parts::KERNELS.missing().map(|part| part.reason());
-        Err(Refusal::Unfit(reason.unwrap_or_default()).into())
+        needs(&KERNELS)?;
+        nothing()
     }
 
     #[cfg(feature = "kernels")]
@@ -261,9 +267,7 @@ impl GraphWork<'_> {
 
     /// Makes a graph with fragments for repeated structure beside the flat one, unless that saves nothing.
     fn outline(&mut self, settings: &Settings) -> Passing<Did> {
-        if let Some(part) = OUTLINING.missing() {
-            return Err(Refusal::Unfit(part.reason()).into());
-        }
+        needs(&OUTLINING)?;
         let apart = self.apart(settings)?;
         self.outlined = self.graph.outlined(&apart, &is_reserved);
         nothing()
@@ -304,6 +308,7 @@ impl ModelWork<'_> {
     }
 
     fn merge(&mut self, settings: &Settings) -> Passing<Did> {
+        needs(&KERNELS)?;
         let Some(rules) = settings.passes.merge else { return nothing() };
         let applied = self.document.merge(&self.options, rules);
         self.simplified.get_or_insert_default().add(&applied);
@@ -311,6 +316,7 @@ impl ModelWork<'_> {
     }
 
     fn convert_opset(&mut self, settings: &Settings) -> Passing<Did> {
+        needs(&VERSIONS)?;
         if let Some(version) = settings.passes.opset {
             self.document.convert_opset(&self.options, version)?;
         }
@@ -328,9 +334,7 @@ impl ModelWork<'_> {
     }
 
     fn outline(&mut self) -> Passing<Did> {
-        if let Some(part) = OUTLINING.missing() {
-            return Err(Refusal::Unfit(part.reason()).into());
-        }
+        needs(&OUTLINING)?;
         self.document.outline();
         nothing()
     }
