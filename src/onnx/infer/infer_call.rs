@@ -141,6 +141,13 @@ impl<'m> InferCall<'_, 'm> {
         self.extents(operand).and_then(|extents| extents.get(axis)).cloned().unwrap_or(Dim::Unknown)
     }
 
+    /// How many axes a shape has that an operand lists, if only their number is known. What is declared may be any number:
+    /// there are no results with more than [`MAX_RANK`] axes.
+    pub(crate) fn listed_axes(&self, operand: usize) -> Option<usize> {
+        let [extent] = self.extents(operand)? else { return None };
+        usize::try_from(extent.known()?).ok().filter(|axes| *axes <= MAX_RANK)
+    }
+
     /// The extent that these axes of operands share.
     pub(crate) fn shared(&self, axes: &[(usize, usize)]) -> Dim {
         let extents = axes.iter().map(|(operand, axis)| self.extent(*operand, *axis));

@@ -48,7 +48,7 @@ pub(crate) fn reshape(call: &mut InferCall) -> Option<()> {
 
 /// Only the rank of the result follows from the number of items that the shape has.
 fn reshape_to_rank(call: &mut InferCall) -> Option<()> {
-    let rank = usize::try_from(call.extent(1, 0).known()?).ok()?;
+    let rank = call.listed_axes(1)?;
     call.give(0, vec![Dim::Unknown; rank]);
     Some(())
 }
@@ -122,10 +122,7 @@ pub(crate) fn unsqueeze(call: &mut InferCall) -> Option<()> {
 pub(crate) fn expand(call: &mut InferCall) -> Option<()> {
     let target: Vec<Dim> = match call.items(1) {
         Some(items) => items.iter().map(|item| natural(item.clone())).collect(),
-        None => {
-            let rank = usize::try_from(call.extent(1, 0).known()?).ok()?;
-            vec![Dim::Unknown; rank]
-        }
+        None => vec![Dim::Unknown; call.listed_axes(1)?],
     };
     let shape = super::axes::broadcast(call.extents(0)?, &target)?;
     call.give(0, shape);
@@ -310,12 +307,12 @@ pub(crate) fn center_crop_pad(call: &mut InferCall) -> Option<()> {
 
 /// `Col2Im` builds an image from columns.
 pub(crate) fn col2im(call: &mut InferCall) -> Option<()> {
-    let axes = [1, 2].iter().find_map(|operand| usize::try_from(call.extent(*operand, 0).known()?).ok());
+    let axes = [1, 2].into_iter().find_map(|operand| call.listed_axes(operand));
     let axes = axes.or_else(|| call.list_length("strides")).or_else(|| call.list_length("dilations"));
     let axes = axes.or_else(|| Some(call.list_length("pads")? / 2));
     let spatial = match call.items(1) {
         Some(items) => items.iter().map(|item| natural(item.clone())).collect(),
-        None => vec![Dim::Unknown; axes.filter(|axes| *axes <= MAX_ITEMS)?],
+        None => vec![Dim::Unknown; axes?],
     };
     let channels = match call.items(2) {
         Some(block) => call.extent(0, 1).over(product(&block)),

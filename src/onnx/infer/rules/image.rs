@@ -114,7 +114,7 @@ pub(crate) fn affine_grid(call: &mut InferCall) -> Option<()> {
         call.give(0, shape);
         return Some(());
     }
-    let rank = usize::try_from(call.extent(1, 0).known()?).ok()?;
+    let rank = call.listed_axes(1)?;
     let spatial = rank.checked_sub(2)?;
     let mut shape = vec![Dim::Unknown; rank];
     shape[0] = call.extent(0, 0);

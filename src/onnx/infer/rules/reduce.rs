@@ -30,7 +30,7 @@ pub(crate) fn reduce(call: &mut InferCall) -> Option<()> {
         None if keeps => vec![Dim::Unknown; extents.len()],
         None => {
             // The number of axes may be known without the axes themselves.
-            let removed = usize::try_from(call.extent(1, 0).known()?).ok().filter(|count| *count > 0)?;
+            let removed = call.listed_axes(1).filter(|count| *count > 0)?;
             vec![Dim::Unknown; extents.len().checked_sub(removed)?]
         }
     };

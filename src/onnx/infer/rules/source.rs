@@ -46,8 +46,7 @@ fn shape_from(call: &InferCall, operand: usize) -> Option<TensorExtents> {
     if let Some(items) = call.items(operand) {
         return Some(items.iter().cloned().map(natural).collect());
     }
-    let rank = usize::try_from(call.extent(operand, 0).known()?).ok()?;
-    (rank <= MAX_ITEMS && call.rank(operand) == Some(1)).then(|| vec![Dim::Unknown; rank].into())
+    Some(vec![Dim::Unknown; call.listed_axes(operand)?].into())
 }
 
 /// `ConstantOfShape`: zeros of 32-bit floats unless there is a value.

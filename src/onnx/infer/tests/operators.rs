@@ -1,6 +1,12 @@
 //! Shapes and element types, by operator.
 
-use super::{check, check_in};
+use std::fmt::Write as _;
+
+use super::{check, check_in, with_types};
+use crate::Options;
+use crate::onnx::Document;
+use crate::onnx::schema::Schemas;
+use crate::source::Sources;
 
 #[test]
 fn results_of_items_have_the_shape_of_the_operands() {
@@ -202,5 +208,40 @@ fn other_domains_are_known_as_far_as_they_are_standard() {
         ("y = ai.onnx.ml.OneHotEncoder <cats_int64s = [1, 2]> (x)", "y: float32[N, 4, 2]"),
     ] {
         check(inputs, nodes, wanted);
+    }
+}
+
+/// What is declared may be any number: no rule takes memory or time for it. Each operator gets a large extent at each of its
+/// operands.
+#[test]
+fn declared_extents_of_any_size_take_no_memory() {
+    let mut nodes = String::new();
+    let schemas = Schemas::new();
+    for (operator, domain) in schemas.all_operators().flat_map(|name| [(name, ""), (name, "com.microsoft.")]) {
+        if !schemas.has(domain.trim_end_matches('.'), operator) {
+            continue;
+        }
+        for (large, other) in ["i", "m", "n"].into_iter().flat_map(|large| [(large, "x"), (large, "p")]) {
+            for at in 0..4 {
+                let operands: Vec<&str> = (0..4).map(|operand| if operand == at { large } else { other }).collect();
+                for given in [&operands[..=at], &operands[..]] {
+                    let i = nodes.len();
+                    writeln!(nodes, "y{i} = {domain}{operator} ({})", given.join(", ")).unwrap();
+                }
+            }
+        }
+    }
+    for extent in [1_i64 << 40, 1 << 62] {
+        let large = format!("int64[{extent}] i, float[{extent},{extent}] m, float[2,{extent},3] n");
+        let inputs = format!("float[2,3,4] x, int64[2] p, {large}");
+        let text = format!(
+            "<ir_version: 10, opset_import: [\"\" : {}, \"com.microsoft\" : 1]> g ({inputs}) => () {{ {nodes} }}",
+            schemas.latest("")
+        );
+        with_types(&text, &Options::default(), |types, id| assert!(types.main.values.get(id("y0")).is_some()));
+        let (document, found) = Document::parse("m", text, &mut Sources::new(), &Options::default());
+        let document = document.unwrap_or_else(|| panic!("{found:?}"));
+        // Most of the calls are wrong.
+        assert!(document.check(&Options::default()).has_errors());
     }
 }
