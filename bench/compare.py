@@ -142,7 +142,7 @@ class Bench:
         return peers
 
     def program(self, name):
-        return os.path.join(self.release, "examples", name)
+        return os.path.join(self.release, name)
 
     def workloads(self):
         listed = [line.split("\t") for line in execute([self.program("workload")], 60, False)[0]]

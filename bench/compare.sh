@@ -11,5 +11,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
-cargo build --quiet --release --bin nnef-flatten --example stages --example workload
+cargo build --quiet --release --bin nnef-flatten
+cargo build --quiet --release --manifest-path benches/Cargo.toml --bins
 exec python3 bench/compare.py --target "$CARGO_TARGET_DIR" "$@"

@@ -1,6 +1,7 @@
 """Measures nnef-flatten and its peers on the meaning of ONNX models; prints a Markdown table.
 
-    cargo build --release --bin nnef-flatten --example onnx_passes
+    cargo build --release
+    cargo build --release --manifest-path benches/Cargo.toml --target-dir target --bins
     python3 bench/compare_meaning.py --target target --models FOLDER [--size 1.9]
 
 Compares the inference of types and shapes with onnx.shape_inference, folding with onnxslim and onnxsim, and the expansion of
@@ -167,7 +168,7 @@ def main():
     parser.add_argument("--size", type=float, default=0.0, help="gigabytes of the large model; 0 for none")
     options = parser.parse_args()
     command = os.path.join(options.target, "release", "nnef-flatten")
-    program = os.path.join(options.target, "release", "examples", "onnx_passes")
+    program = os.path.join(options.target, "release", "onnx_passes")
     models = sorted(glob.glob(os.path.join(options.models, "*", "model.onnx")))
     print("| pass | peer | models | ratio of all | median | least |\n|---|---|---|---|---|---|")
     for (name, peer), pairs in compare(program, models).items():

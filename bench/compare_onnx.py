@@ -1,6 +1,7 @@
 """Measures nnef-flatten and the package onnx on ONNX models; prints a Markdown table.
 
-    cargo build --release --bin nnef-flatten --example onnx_stages
+    cargo build --release
+    cargo build --release --manifest-path benches/Cargo.toml --target-dir target --bins
     python3 bench/compare_onnx.py --target target
 
 Needs the package onnx. Both programs take turns; each figure is the least CPU time of all turns. Reading, inlining and
@@ -96,7 +97,7 @@ def main():
     parser.add_argument("--sizes", default="1e4,1e5", help="numbers of nodes or calls")
     options = parser.parse_args()
     command = os.path.join(options.target, "release", "nnef-flatten")
-    program = os.path.join(options.target, "release", "examples", "onnx_stages")
+    program = os.path.join(options.target, "release", "onnx_stages")
     sizes = [int(float(size)) for size in options.sizes.split(",")]
     names = {"text": "reading text", "load": "reading protobuf", "inline": "inlining calls"}
     print("| what | size | nnef-flatten | onnx | ratio |\n|---|---|---|---|---|")

@@ -5,14 +5,17 @@
 //! body). A pass that the model refuses has no value.
 #![allow(clippy::print_stdout)]
 
+mod clock;
+
 use std::error::Error;
 use std::time::Duration;
 
-use cpu_time::ProcessTime;
 use nnef_flatten::eval::Limits;
 use nnef_flatten::onnx::Document;
 use nnef_flatten::source::Sources;
 use nnef_flatten::{Lower, Options};
+
+use clock::ProcessTime;
 
 /// A pass over a document; whether the document is accepted.
 type Pass = fn(&mut Document, &Options) -> bool;
@@ -38,16 +41,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let bytes = std::fs::read(file)?;
     warm_up();
-    let clock = clock()?;
+    let reading = between_readings();
     for _ in 0..repetitions.parse::<usize>()? {
         let options = Options::default();
         let mut line = Vec::new();
         for (name, pass) in PASSES.iter().filter(|(name, _)| wanted.is_none_or(|wanted| wanted == name)) {
             let (document, found) = Document::decode(file, bytes.clone(), &mut Sources::new(), &options);
             let mut document = document.ok_or_else(|| found.to_string())?;
-            let time = ProcessTime::try_now()?;
+            let time = ProcessTime::now();
             let accepted = pass(&mut document, &options);
-            let seconds = time.try_elapsed()?.saturating_sub(clock).as_secs_f64();
+            let seconds = time.elapsed().saturating_sub(reading).as_secs_f64();
             if accepted {
                 line.push(format!("{name}={seconds:.7}"));
             }
@@ -68,7 +71,6 @@ fn warm_up() {
 }
 
 /// The CPU time of reading the clock twice, which is comparable with that of a pass over a small model.
-fn clock() -> std::io::Result<Duration> {
-    let times = (0..100).map(|_| ProcessTime::try_now()?.try_elapsed());
-    times.collect::<std::io::Result<Vec<Duration>>>().map(|times| times.into_iter().min().unwrap_or_default())
+fn between_readings() -> Duration {
+    (0..100).map(|_| ProcessTime::now().elapsed()).min().unwrap_or_default()
 }

@@ -4,11 +4,10 @@
 //! (`refused` if the document has to be refused), its size, and whether it declares fragments.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-#[path = "../benches/workloads/mod.rs"]
-mod workloads;
-
 use std::io::Write;
 use std::process::ExitCode;
+
+use nnef_flatten_benches as workloads;
 
 fn main() -> ExitCode {
     match run() {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use cpu_time::ThreadTime;
 use nnef_flatten::eval::{Evaluator, Limits};
 use nnef_flatten::tensor::Tensor;
 use nnef_flatten::{Graph, Options};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::tape::Tape;
 use crate::{documents, mutants};
@@ -17,9 +17,7 @@ const MEMORY: u64 = 1 << 20;
 
 /// Runs a target on one input, which is a finding if it takes more than 2 s or 1 GiB.
 pub fn bounded(run: impl FnOnce()) {
-    let start = ThreadTime::now();
-    run();
-    let took = start.elapsed();
+    let (took, ()) = cpu_time_of(run);
     assert!(took < TIME, "the input takes {took:?}");
     if let Some(peak) = peak() {
         assert!(peak < MEMORY, "the input takes {} MiB", peak >> 10);
@@ -28,9 +26,16 @@ pub fn bounded(run: impl FnOnce()) {
 
 /// Runs a function, and returns the processor time that it took with its result.
 pub fn cpu_time_of<T>(run: impl FnOnce() -> T) -> (Duration, T) {
-    let start = ThreadTime::now();
+    let start = thread_time();
     let result = run();
-    (start.elapsed(), result)
+    (thread_time().saturating_sub(start), result)
+}
+
+/// The processor time that this thread used until now.
+fn thread_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
+    Duration::new(seconds.unwrap_or_default(), nanoseconds.unwrap_or_default())
 }
 
 /// The most memory that the process has had so far, in KiB, where the system tells it.

@@ -1,4 +1,4 @@
-//! The memory of a call of the command.
+//! The memory of a call of the command, and the processor time of a part of a test.
 
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,4 +26,19 @@ pub fn measured(command: &mut Command) -> (Output, u64) {
         output
     });
     (output, peak.into_inner())
+}
+
+/// The processor time that this thread used until now; where the system does not tell it, time on the clock.
+#[cfg(unix)]
+pub fn thread_time() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
+}
+
+/// The processor time that this thread used until now; where the system does not tell it, time on the clock.
+#[cfg(not(unix))]
+pub fn thread_time() -> Duration {
+    std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap()
 }

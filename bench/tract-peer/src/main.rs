@@ -4,15 +4,19 @@
 //! and are created outside of the measurement. Prints one line for each repetition: CPU seconds,
 //! operations, peak memory in KiB.
 
+#[path = "../../../benches/programs/clock.rs"]
+mod clock;
+
 use std::collections::HashMap;
 use std::error::Error;
 use std::sync::Arc;
 
-use cpu_time::ProcessTime;
 use tract_nnef::ProtoModel;
 use tract_nnef::ast::parse::parse_document;
 use tract_nnef::ast::{Assignment, Identifier, Literal, RValue};
 use tract_nnef::internal::{Tensor, TypedModel};
+
+use clock::ProcessTime;
 
 type Weights = HashMap<Identifier, Arc<Tensor>>;
 
@@ -51,9 +55,9 @@ fn weights(body: &[Assignment], into: &mut Weights) -> Result<(), Box<dyn Error>
 
 /// CPU seconds and the number of operations.
 fn once(mode: &str, text: &str) -> Result<(f64, usize), Box<dyn Error>> {
-    let start = ProcessTime::try_now()?;
+    let start = ProcessTime::now();
     let doc = parse_document(text)?;
-    let time = start.try_elapsed()?.as_secs_f64();
+    let time = start.elapsed().as_secs_f64();
     if mode == "read" {
         return Ok((time, doc.graph_def.body.len()));
     }
@@ -61,9 +65,9 @@ fn once(mode: &str, text: &str) -> Result<(f64, usize), Box<dyn Error>> {
     weights(&doc.graph_def.body, &mut tensors)?;
     let model = ProtoModel { doc, tensors, quantization: None, resources: HashMap::new() };
     let framework = tract_nnef::nnef();
-    let start = ProcessTime::try_now()?;
+    let start = ProcessTime::now();
     let built = framework.translate(&model, TypedModel::default()).map_err(|(_, error)| error)?;
-    Ok((time + start.try_elapsed()?.as_secs_f64(), built.nodes.len()))
+    Ok((time + start.elapsed().as_secs_f64(), built.nodes.len()))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
