@@ -296,6 +296,25 @@ fn options_that_pages_name_exist() {
 }
 
 #[test]
+fn commands_of_scripts_give_what_these_require() {
+    let mut missing = Vec::new();
+    for name in present() {
+        let text = read(&name);
+        for (at, _) in text.match_indices("python3 ") {
+            let command = text[at..].split(['`', '\n', '#', '|']).next().unwrap();
+            let Some(script) = command.split_whitespace().nth(1).filter(|path| path.ends_with(".py")) else { continue };
+            let Ok(source) = fs::read_to_string(root().join(script)) else { continue };
+            let required = source.lines().filter(|line| line.contains("required=True"));
+            let options = required.filter_map(|line| line.split('"').nth(1));
+            missing.extend(
+                options.filter(|option| !command.contains(*option)).map(|option| format!("{command}: {option}")),
+            );
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+#[test]
 fn subcommands_that_pages_name_exist() {
     let table = read("docs/options.md");
     let known: BTreeSet<&str> = names_after(&table, "## `nnef-flatten ").chain(["help"]).collect();
