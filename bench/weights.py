@@ -3,7 +3,7 @@
     cargo build --profile fast --bin nnef-flatten
     python3 bench/weights.py --program target/fast/nnef-flatten
 
-Needs the packages onnx and numpy. Models are made: products of 100 MB in 32 and in 16 bits, and a BERT of 436 MB. A copy of
+Needs the packages onnx and numpy. Models are made: products of 100 MB in 32 and in 16 bits, and a BERT of 434 MB. A copy of
 the file (`cp`) and onnx.printer take turns with the program; figures are the least times of all turns, on the clock and of
 processors, and the largest memory. `--only NAME,…` chooses models, `--keep FOLDER` keeps them for other measurements.
 """

@@ -76,7 +76,7 @@ fn common_practice_is_listed() {
     let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let number = |word: &str| word.strip_prefix('E').and_then(|rest| rest.parse::<u16>().ok());
     let mut found = BTreeSet::new();
-    for (i, word) in words.iter().enumerate() {
+    for (i, word) in words.iter().copied().enumerate() {
         if let Some(last) = number(word) {
             let first = if i > 1 && words[i - 1] == "to" { number(words[i - 2]).unwrap() } else { last };
             found.extend(first..=last);

@@ -21,7 +21,7 @@ const MADE: &[&str] = &["web/target", "fuzz/corpus", "fuzz/target"];
 const OTHERS: &[&str] = &["bench", "cached", "compress-relocations", "dry-run", "hard", "lib", "path", "xla"];
 /// Whose items with `::` are not of this library.
 const FOREIGN: &[&str] = &["aten", "prim", "nnef", "torchvision", "std", "pnnx"];
-/// The beginnings of the headings of tables of what a person wants who knows only other tools, and the number of their rows.
+/// The headings of the tables of what a person wants who knows only other tools, and the number of their rows.
 const TASKS: &[&str] = &["\n## Ten tasks of onnxsim\n", "\n## Ten tasks of onnxslim, polygraphy and onnx\n"];
 const TASKS_OF_EACH: usize = 10;
 /// The most links from README to the page that tells a task.
