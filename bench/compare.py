@@ -268,7 +268,7 @@ class Bench:
         launch = [sys.executable, os.path.join(ROOT, "bench", "launch.py"), str(rounds)]
         lines, _ = execute([*launch, program, "-q", "--lower", "all", "-o", out, path], 120, False)
         found = [line.split() for line in lines]
-        if not found or any(status != "0" for _, _, status in found):
+        if not found or any(status != "0" for _, _, status, _ in found):
             return None
         return statistics.median(float(f[0]) for f in found), max(int(f[1]) for f in found)
 

@@ -154,7 +154,7 @@ def large(command, folder, size):
             [sys.executable, launch, "1", command, "-q", source, "-o", flat], capture_output=True, text=True, check=True
         )
         os.unlink(flat)
-        seconds, peak, status = done.stdout.split()
+        seconds, peak, status, _ = done.stdout.split()
         assert status == "0"
         runs.append(float(seconds))
         memory = max(memory, int(peak) / 1024)

@@ -63,7 +63,7 @@ def whole(command):
     """Seconds and peak MB of a command, started by a small process: a child's peak includes that of its parent."""
     launch = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch.py")
     done = subprocess.run([sys.executable, launch, "1", *command], capture_output=True, text=True, check=True)
-    seconds, memory, status = done.stdout.split()
+    seconds, memory, status, _ = done.stdout.split()
     assert status == "0", command
     return float(seconds), int(memory) / 1024
 

@@ -1,4 +1,5 @@
-"""Runs a program: launch.py ROUNDS PROGRAM [ARGUMENT...]; prints wall seconds, peak KiB and status of each round.
+"""Runs a program: launch.py ROUNDS PROGRAM [ARGUMENT...]; prints wall seconds, peak KiB, status and
+processor seconds of each round.
 
 A separate process, because a child's peak memory includes that of the process it is forked from.
 """
@@ -12,4 +13,5 @@ for _ in range(int(sys.argv[1])):
     child = subprocess.Popen(sys.argv[2:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
-    print(f"{time.monotonic() - start:.6f} {usage.ru_maxrss} {child.returncode}", flush=True)
+    spent = usage.ru_utime + usage.ru_stime
+    print(f"{time.monotonic() - start:.6f} {usage.ru_maxrss} {child.returncode} {spent:.6f}", flush=True)

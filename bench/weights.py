@@ -3,9 +3,9 @@
     cargo build --profile fast --bin nnef-flatten
     python3 bench/weights.py --program target/fast/nnef-flatten
 
-Needs the packages onnx and numpy. Models are made: products of 100 MB in 32 and in 16 bits, and a BERT of 436 MB. A copy of
-the file (`cp`) and onnx.printer take turns with the program; figures are the least wall times of all turns, and the largest
-memory. `--only NAME,…` chooses models, `--keep FOLDER` keeps them for other measurements.
+Needs the packages onnx and numpy. Models are made: products of 100 MB in 32 and in 16 bits, and a BERT of 434 MB. A copy of
+the file (`cp`) and onnx.printer take turns with the program; figures are the least times of all turns, on the clock and of
+processors, and the largest memory. `--only NAME,…` chooses models, `--keep FOLDER` keeps them for other measurements.
 """
 import argparse
 import os
@@ -103,23 +103,28 @@ MODELS = {
 
 
 def timed(command):
-    """Seconds and peak MB of a command, started by a small process: a child's peak includes that of its parent."""
+    """Seconds on the clock and of processors, peak MB, and status of a command.
+
+    A small process starts it: a child's peak includes that of its parent.
+    """
     launch = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch.py")
     done = subprocess.run([sys.executable, launch, "1", *command], capture_output=True, text=True, check=True)
-    seconds, memory, status = done.stdout.split()
-    return (float(seconds), int(memory) / 1024, status)
+    seconds, memory, status, spent = done.stdout.split()
+    return float(seconds), float(spent), int(memory) / 1024, status
 
 
 def printed(file):
-    """Seconds in which onnx.printer prints a model that is loaded."""
+    """Seconds on the clock and of processors in which onnx.printer prints a model that is loaded."""
     code = (
-        "import sys, time, onnx, onnx.printer\nmodel = onnx.load(sys.argv[1])\nstart = time.perf_counter()\n"
-        "open(sys.argv[2], 'w').write(onnx.printer.to_text(model))\nprint(time.perf_counter() - start)"
+        "import sys, time, onnx, onnx.printer\nmodel = onnx.load(sys.argv[1])\nstart = time.perf_counter(), time.process_time()\n"
+        "open(sys.argv[2], 'w').write(onnx.printer.to_text(model))\n"
+        "print(time.perf_counter() - start[0], time.process_time() - start[1])"
     )
     out = file + ".printed"
     done = subprocess.run([sys.executable, "-c", code, file, out], capture_output=True, text=True, check=True)
     os.unlink(out)
-    return float(done.stdout)
+    seconds, spent = map(float, done.stdout.split())
+    return seconds, spent
 
 
 def measure(program, name, file, folder, turns, with_printer):
@@ -140,16 +145,17 @@ def measure(program, name, file, folder, turns, with_printer):
             for left in (copy, text):
                 if os.path.exists(left):
                     os.unlink(left)
-            seconds, memory, status = timed(command)
-            known = best.get(task, (seconds, 0, status))
-            best[task] = (min(seconds, known[0]), max(memory, known[1]), status)
+            seconds, spent, memory, status = timed(command)
+            known = best.get(task, (seconds, spent, 0, status))
+            best[task] = (min(seconds, known[0]), min(spent, known[1]), max(memory, known[2]), status)
     if with_printer:
-        best["onnx.printer, the model loaded"] = (printed(file), 0, "0")
+        best["onnx.printer, the model loaded"] = (*printed(file), 0, "0")
     size = os.path.getsize(file) / 1e6
-    for task, (seconds, memory, status) in best.items():
+    for task, (seconds, spent, memory, status) in best.items():
         ratio = seconds / best["cp"][0]
         end = "" if status == "0" else f" (status {status})"
-        print(f"| {name}, {size:.0f} MB | {task}{end} | {seconds:.2f} s | {ratio:.2f} | {memory:.0f} MB |", flush=True)
+        times = f"{seconds:.2f} s | {ratio:.2f} | {spent:.2f} s"
+        print(f"| {name}, {size:.0f} MB | {task}{end} | {times} | {memory:.0f} MB |", flush=True)
 
 
 def main():
@@ -161,7 +167,7 @@ def main():
     parser.add_argument("--printer", action="store_true", help="also measure onnx.printer")
     options = parser.parse_args()
     names = options.only.split(",") if options.only else list(MODELS)
-    print("| model | task | least | × cp | memory |\n|---|---|---|---|---|")
+    print("| model | task | on the clock | × cp | of processors | memory |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(dir=options.keep) as folder:
         for name in names:
             file = os.path.join(options.keep or folder, f"{name}.onnx")

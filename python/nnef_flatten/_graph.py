@@ -91,7 +91,7 @@ class Graph(Result):
         return self._native.write("nnef")
 
     def to_json(self) -> str:
-        """The graph as JSON, in the form of `nnef.Graph`."""
+        """The graph as JSON; `convert("nnef-json")` has the fields of `nnef.Graph`."""
         return self._native.write("json")
 
     def to_html(self) -> str:
@@ -108,7 +108,7 @@ class Graph(Result):
 
 
 class Model(Result):
-    """A flat model of ONNX. It is the model that was given, with its functions expanded; nothing else of it changes.
+    """A flat model of ONNX. It is the model that was given, with its functions expanded and what the options ask for.
 
     >>> import nnef_flatten
     >>> model = nnef_flatten.flatten('''

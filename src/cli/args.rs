@@ -57,8 +57,8 @@ const USAGE: &str = "nnef-flatten [OPTIONS] INPUT\n       nnef-flatten SUBCOMMAN
 /// Flattens descriptions of neural networks into graphs of primitive operations.
 ///
 /// Reads NNEF documents with fragments, selects, comprehensions and recursion, models of ONNX with
-/// functions, files of PNNX with expressions, and networks with loops, and writes the flat graph that
-/// they describe.
+/// functions, files of PNNX with expressions, texts of ncnn, and networks with loops, and writes the
+/// flat graph that they describe.
 #[derive(Debug, Parser)]
 #[command(name = "nnef-flatten", version, after_help = "See --help for examples.", after_long_help = EXAMPLES)]
 #[command(subcommand_help_heading = "Subcommands", subcommand_value_name = "SUBCOMMAND")]
@@ -68,8 +68,8 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
     /// A document of NNEF 1.0 or of the provisional NNEF, a model of ONNX in protobuf or as text (.onnx,
-    /// .onnxtxt), a file of PNNX (.pnnx.param), a network with loops (JSON), or `-` for standard input; or
-    /// an NNEF model: a folder with a graph.nnef, a .tar, a .tgz.
+    /// .onnxtxt), a file of PNNX (.pnnx.param), a text of ncnn (.param), a network with loops (JSON), or `-` for
+    /// standard input; or an NNEF model: a folder with a graph.nnef, a .tar, a .tgz.
     pub(crate) input: Option<PathBuf>,
     /// The result.
     #[command(flatten)]
@@ -134,7 +134,7 @@ pub(crate) enum Command {
     ///
     /// Names of inner tensors do not count. Inputs in notations with other operations are compared as graphs of NNEF.
     Diff(Tabled<Diff>),
-    /// Evaluate a document, a model of ONNX, a file of PNNX or a network with loops on given inputs.
+    /// Evaluate a document, a model of ONNX, a file of PNNX, a text of ncnn or a network with loops on given inputs.
     Run(Tabled<Run>),
     /// Show where the elements of an array are in memory: shapes and layouts of XLA.
     #[command(after_long_help = layout::EXAMPLES, override_usage = layout::USAGE)]
@@ -142,7 +142,8 @@ pub(crate) enum Command {
     /// Read an expression of PNNX: check, fold, evaluate or expand it; or fuse a graph into expressions.
     #[command(after_long_help = expr::EXAMPLES, override_usage = expr::USAGE)]
     Expr(Tabled<Expr>),
-    /// Serve an editor on standard input and output, by the Language Server Protocol: documents and texts of ONNX.
+    /// Serve an editor on standard input and output, by the Language Server Protocol: documents of NNEF and texts of
+    /// ONNX.
     ///
     /// Without --limits, texts have the limits of --limits untrusted.
     #[cfg(feature = "lsp")]

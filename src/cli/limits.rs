@@ -48,7 +48,7 @@ pub(crate) struct RunLimits {
 /// Sets of limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Profile {
-    /// For trusted models, as large as the machine can hold.
+    /// For trusted models, as large as a workstation holds.
     #[default]
     Default,
     /// For inputs from unknown sources, as a service reads them.

@@ -99,6 +99,16 @@ fn what_nnef_cannot_say_is_refused_by_name() {
     assert_eq!(refused(&unfit, b""), ["E2212"]);
 }
 
+/// An operation of NNEF that differs for single numbers is written only without `--strict`.
+#[test]
+fn strict_expressions_are_written_as_formulas() {
+    for text in ["min(@0,@1)", "sqrt(@0)"] {
+        let near = done(&["expr", "--to", "nnef", "--", text], "");
+        let exact = done(&["expr", "--strict", "--to", "nnef", "--", text], "");
+        assert!(!near.contains("select(") && exact.contains("select("), "{near}{exact}");
+    }
+}
+
 #[test]
 fn expressions_are_written_as_onnx() {
     let text = done(&["expr", "--to", "onnxtxt", "--", "mul(add(@0,@1),2)"], "");

@@ -52,6 +52,21 @@ fn dependencies(manifest: &str) -> Vec<&str> {
 }
 
 #[test]
+fn every_feature_is_on_the_page_of_the_library() {
+    let read =
+        |name: &str| std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+    let (manifest, page) = (read("Cargo.toml"), read("docs/library.md"));
+    let (_, listed) = manifest.split_once("\n[features]\n").unwrap();
+    let rows = listed.lines().take_while(|line| !line.starts_with('['));
+    let names: Vec<&str> = rows.filter_map(|line| Some(line.split_once(" = ")?.0)).collect();
+    assert!(names.contains(&"onnx"), "{names:?}");
+    let told = page.split_once("\n## Findings and features\n").unwrap().1;
+    let missing: Vec<&&str> =
+        names.iter().filter(|name| **name != "default" && !told.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "docs/library.md does not tell of {missing:?}");
+}
+
+#[test]
 fn every_crate_has_a_reason() {
     let read =
         |name: &str| std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();

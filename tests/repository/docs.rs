@@ -68,6 +68,25 @@ fn every_accepted_deviation_has_a_row() {
     assert_eq!(found, wanted);
 }
 
+/// The page names codes, and runs of them as `E0721 to E0725`.
+#[test]
+fn common_practice_is_listed() {
+    let page = page("docs/dialects.md");
+    let text = page.split_once("**common practice**").unwrap().1.split_once(". The library").unwrap().0;
+    let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let number = |word: &str| word.strip_prefix('E').and_then(|rest| rest.parse::<u16>().ok());
+    let mut found = BTreeSet::new();
+    for (i, word) in words.iter().copied().enumerate() {
+        if let Some(last) = number(word) {
+            let first = if i > 1 && words[i - 1] == "to" { number(words[i - 2]).unwrap() } else { last };
+            found.extend(first..=last);
+        }
+    }
+    let wanted: BTreeSet<u16> =
+        Code::ALL.iter().filter(|code| code.is_practice()).filter_map(|code| number(code.as_str())).collect();
+    assert_eq!(found, wanted);
+}
+
 #[cfg(feature = "cli")]
 mod commands {
     use super::page;

@@ -21,8 +21,9 @@ const MADE: &[&str] = &["web/target", "fuzz/corpus", "fuzz/target"];
 const OTHERS: &[&str] = &["bench", "cached", "compress-relocations", "dry-run", "hard", "lib", "path", "xla"];
 /// Whose items with `::` are not of this library.
 const FOREIGN: &[&str] = &["aten", "prim", "nnef", "torchvision", "std", "pnnx"];
-/// The heading of the table of what a person wants who knows only onnxsim, and the number of its rows.
-const TASKS: (&str, usize) = ("## Ten tasks of onnxsim", 10);
+/// The headings of the tables of what a person wants who knows only other tools, and the number of their rows.
+const TASKS: &[&str] = &["\n## Ten tasks of onnxsim\n", "\n## Ten tasks of onnxslim, polygraphy and onnx\n"];
+const TASKS_OF_EACH: usize = 10;
 /// The most links from README to the page that tells a task.
 const MOST_LINKS: usize = 2;
 
@@ -295,6 +296,25 @@ fn options_that_pages_name_exist() {
 }
 
 #[test]
+fn commands_of_scripts_give_what_these_require() {
+    let mut missing = Vec::new();
+    for name in present() {
+        let text = read(&name);
+        for (at, _) in text.match_indices("python3 ") {
+            let command = text[at..].split(['`', '\n', '#', '|']).next().unwrap();
+            let Some(script) = command.split_whitespace().nth(1).filter(|path| path.ends_with(".py")) else { continue };
+            let Ok(source) = fs::read_to_string(root().join(script)) else { continue };
+            let required = source.lines().filter(|line| line.contains("required=True"));
+            let options = required.filter_map(|line| line.split('"').nth(1));
+            missing.extend(
+                options.filter(|option| !command.contains(*option)).map(|option| format!("{command}: {option}")),
+            );
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+#[test]
 fn subcommands_that_pages_name_exist() {
     let table = read("docs/options.md");
     let known: BTreeSet<&str> = names_after(&table, "## `nnef-flatten ").chain(["help"]).collect();
@@ -374,14 +394,16 @@ fn typed(text: &str) -> impl Iterator<Item = &str> {
 
 /// Each way of the table leads from README by links to the command, which the consoles of pages and the tests of Python run.
 #[test]
-fn people_from_onnxsim_find_their_tasks() {
+fn people_from_other_tools_find_their_tasks() {
     let table = "docs/from-other-tools.md";
     let text = read(table);
-    let rows = text.split(TASKS.0).nth(1).unwrap();
-    let rows: Vec<&str> = rows.lines().skip_while(|line| !line.starts_with("|-")).skip(1).collect();
-    let rows: Vec<&str> = rows.into_iter().take_while(|line| line.starts_with('|')).collect();
-    assert_eq!(rows.len(), TASKS.1);
-    for row in rows {
+    let rows = |heading: &&str| {
+        let below = text.split_once(heading).unwrap().1.lines().skip_while(|line| !line.starts_with("|-")).skip(1);
+        let rows: Vec<&str> = below.take_while(|line| line.starts_with('|')).collect();
+        assert_eq!(rows.len(), TASKS_OF_EACH, "{heading}");
+        rows
+    };
+    for row in TASKS.iter().flat_map(rows) {
         let [_, task, way, command, _] = row.split('|').collect::<Vec<_>>()[..] else {
             panic!("{row}: not three cells")
         };
@@ -425,6 +447,30 @@ fn figures_of_the_readme_are_those_that_were_measured() {
         assert!(readme.contains(figure), "README.md does not say {figure}");
         assert!(read(page).contains(row), "README.md says {figure}, but {page} does not say {row}");
     }
+}
+
+/// Figures can be measured again: each part of the page names the script and the commit.
+#[test]
+fn measurements_name_their_script_and_commit() {
+    let page = read("docs/performance.md");
+    let is_commit = |word: &str| word.len() == 8 && word.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f'));
+    let parts = page.split("\n## ").skip(1).filter(|part| part.contains("\n|---"));
+    let mut count = 0;
+    for part in parts {
+        let heading = part.lines().next().unwrap();
+        let commit = names_after(part, "commit ").chain(names_after(part, "commits ")).any(is_commit);
+        assert!(commit, "{heading}: no commit");
+        assert!(["`bench/", "`examples/bulk/"].iter().any(|script| part.contains(script)), "{heading}: no script");
+        count += 1;
+    }
+    assert!(count > 2, "{count} parts have tables");
+}
+
+#[test]
+fn the_size_of_the_page_in_the_browser_is_that_of_its_build() {
+    let bytes: u32 = read("web/size.txt").trim().parse().unwrap();
+    let told = format!("The page has {} KB as a server sends it", (bytes + 500) / 1000);
+    assert!(read("docs/browser.md").contains(&told), "docs/browser.md does not say: {told}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(crate) struct Reporting {
     /// Report errors only.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Which warnings the human format shows.
+    /// Which warnings are reported.
     #[arg(long, value_name = "WHICH", default_value = "summary", global = true)]
     pub(crate) warnings: Warnings,
     /// Suppress warnings of this code, or of all codes; repeatable.
@@ -39,12 +39,13 @@ impl Reporting {
     }
 }
 
-/// Which warnings the human format shows.
+/// Which warnings are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Warnings {
-    /// One line per code, with the first location and the number of others.
+    /// Those that are not about common practice of exporters; in the human format one line per code, with the first
+    /// location and the number of others.
     Summary,
-    /// All warnings, including those about common practice of exporters.
+    /// All warnings, each by itself.
     All,
 }
 

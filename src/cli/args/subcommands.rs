@@ -117,7 +117,7 @@ impl Diff {
 /// The arguments of `run`.
 #[derive(Args, Debug)]
 pub(crate) struct Run {
-    /// A document, `-` for standard input, or a model with the data of its variables.
+    /// An input in any notation, `-` for standard input, or a model with the data of its variables.
     pub(crate) input: Option<PathBuf>,
     /// The inputs: an .npz archive, an .npy file for a single one, or JSON (name to nested array).
     #[arg(long, value_name = "FILE")]

@@ -127,7 +127,7 @@ impl Asked {
             arity: arguments.arity,
             shapes: arguments.shape.iter().map(shape).collect(),
             share: arguments.share,
-            strict: self.options.strict,
+            strict: self.language.strict,
             max_ops: self.options.max_ops,
             exact: to.needs.standard,
         };
