@@ -78,15 +78,20 @@ class Browser:
         message, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(message)
 
-    def call(self, method, session=None, **params):
+    def send(self, method, session=None, **params):
+        """Sends a call, and returns its number."""
         self.count += 1
         message = {"id": self.count, "method": method, "params": params}
         if session or self.session:
             message["sessionId"] = session or self.session
         os.write(self.out, json.dumps(message).encode() + b"\0")
+        return self.count
+
+    def call(self, method, session=None, **params):
+        number = self.send(method, session, **params)
         while True:
             answer = self.read()
-            if answer.get("id") == self.count:
+            if answer.get("id") == number:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return answer["result"]
@@ -97,6 +102,9 @@ class Browser:
             if answer.get("method") == "Target.attachedToTarget":
                 target = answer["params"]["targetInfo"]
                 self.frames[target["targetId"]] = answer["params"]["sessionId"]
+            # A page that has not saved something yet asks whether to leave it, and nothing is answered until then.
+            if answer.get("method") == "Page.javascriptDialogOpening":
+                self.send("Page.handleJavaScriptDialog", accept=True)
             # A frame that is loaded anew leaves what it was asked without an answer.
             if answer.get("method") == "Target.detachedFromTarget" and answer["params"]["sessionId"] == session:
                 raise RuntimeError(f"{method}: the frame is gone")

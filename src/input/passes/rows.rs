@@ -168,7 +168,11 @@ fn nothing() -> Passing<Did> {
 /// Refuses a pass whose part this build does not have; what follows in it is not built then.
 #[inline(always)]
 fn needs(part: &'static Part) -> Passing<()> {
-    part.missing().map_or(Ok(()), |part| Err(Refusal::Unfit(part.reason()).into()))
+    // Without a closure, which the compiler would call: it has to see that what follows is never reached.
+    match part.missing() {
+        Some(part) => Err(Refusal::Unfit(part.reason()).into()),
+        None => Ok(()),
+    }
 }
 
 impl GraphWork<'_> {
