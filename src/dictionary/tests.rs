@@ -6,6 +6,7 @@ use super::formula::{self, Formula, Part};
 use super::row::Words;
 use super::*;
 use crate::tensor::kernels::EDGES;
+use crate::tests::near;
 
 /// The number of operands of a kernel.
 fn arity(kernel: Kernel) -> usize {
@@ -52,7 +53,7 @@ fn pairs(kernel: Kernel) -> Vec<[f64; 2]> {
 
 /// Whether numbers are equal, up to the rounding of some operations.
 fn same(wanted: f64, found: f64) -> bool {
-    wanted == found || wanted.is_nan() && found.is_nan() || (wanted - found).abs() <= 1e-12 * wanted.abs()
+    near(found, wanted, 1e-12 * wanted.abs())
 }
 
 /// Whether a quotient rounded down or a remainder is the same. Where the rounded quotient has another integer part than
@@ -70,7 +71,7 @@ fn same_quotient(wanted: f64, found: f64, [x, y]: [f64; 2]) -> bool {
         && whole == ((x - rest) / y).round()
         && (rest == 0.0) == (quotient == whole);
     let step = if exact { 0.0 } else { y.abs().max(1.0).max(wanted.abs() * f64::EPSILON) };
-    (found - wanted).abs() <= x.abs() * f64::EPSILON + step
+    near(found, wanted, x.abs() * f64::EPSILON + step)
 }
 
 #[test]

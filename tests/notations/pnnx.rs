@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use crate::common::all_near;
 use crate::common::command::feed;
 use serde_json::{Value, json};
 
@@ -440,8 +441,7 @@ fn operators_are_lowered() {
         let found = found.unwrap_or_else(|error| panic!("{text}{}", error.message));
         let output = &found.outputs[0].1;
         assert_eq!(output.shape(), *to, "{text}");
-        let close = output.to_scalars().iter().zip(*wanted).all(|(a, b)| (a - b).abs() < 1e-7);
-        assert!(close, "{text} gives {:?}, not {wanted:?}", output.to_scalars());
+        assert!(all_near(&output.to_scalars(), wanted, 1e-7), "{text} gives {:?}, not {wanted:?}", output.to_scalars());
     }
 }
 
@@ -525,8 +525,7 @@ fn operators_with_data_are_lowered() {
         let found = found.unwrap_or_else(|error| panic!("{text}{}", error.message));
         let output = &found.outputs[0].1;
         assert_eq!(output.shape(), *to, "{text}");
-        let close = output.to_scalars().iter().zip(*wanted).all(|(a, b)| (a - b).abs() < 1e-9);
-        assert!(close, "{text} gives {:?}, not {wanted:?}", output.to_scalars());
+        assert!(all_near(&output.to_scalars(), wanted, 1e-9), "{text} gives {:?}, not {wanted:?}", output.to_scalars());
     }
 }
 
@@ -577,8 +576,8 @@ fn operators_of_several_operands_are_lowered() {
         let inputs: Vec<_> = operands.iter().enumerate().map(input).collect();
         let found = Evaluator::default().run(&graph, &inputs, &std::collections::BTreeMap::new());
         let found = found.unwrap_or_else(|error| panic!("{text}{}", error.message));
-        let close = found.outputs[0].1.to_scalars().iter().zip(*wanted).all(|(a, b)| (a - b).abs() < 1e-9);
-        assert!(close, "{text} gives {:?}, not {wanted:?}", found.outputs[0].1.to_scalars());
+        let found = found.outputs[0].1.to_scalars();
+        assert!(all_near(&found, wanted, 1e-9), "{text} gives {found:?}, not {wanted:?}");
     }
 }
 

@@ -13,6 +13,7 @@ use crate::ncnn::weights::{NcnnWeights, WeightFile};
 use crate::onnx::contents::DiskFile;
 use crate::source::FileId;
 use crate::tensor::Tensor;
+use crate::tests::all_near;
 use crate::{Graph, Lower, Options};
 
 fn lowered(layers: &str, weights: &[f32]) -> (Graph, NcnnWeights, String) {
@@ -171,8 +172,7 @@ fn layers_compute_what_ncnn_documents() {
             _ => &[2, 1, 3],
         };
         let (found, items) = computed(&format!("{input}\n{layer}"), weights, extents);
-        let apart = items.iter().zip(wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(found == shape && apart < 1e-6, "{layer}: {found:?} {items:?}");
+        assert!(found == shape && all_near(&items, wanted, 1e-6), "{layer}: {found:?} {items:?}");
     }
 }
 
@@ -192,7 +192,7 @@ fn caches_of_attention_are_heads_or_columns() {
         let layers = format!("Input in 0 1 a 0=2 1=1\n{caches}\n{layer}");
         let (shape, items) = computed(&layers, &weights(cache), &[1, 2]);
         let wanted = [(10.0 + 20.0 + 1.0) / 3.0, (30.0 + 40.0 + 2.0) / 3.0];
-        assert!(shape == [1, 2] && items.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9), "{sizes}: {items:?}");
+        assert!(shape == [1, 2] && all_near(&items, &wanted, 1e-9), "{sizes}: {items:?}");
     }
 }
 

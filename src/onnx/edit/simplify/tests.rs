@@ -7,6 +7,7 @@ use crate::eval::Limits;
 use crate::onnx::Document;
 use crate::source::Sources;
 use crate::tensor::{DType, Data, Tensor};
+use crate::tests::all_near;
 
 /// A model for each rule: its name, inputs, outputs with constants, and nodes. Axis 0 of inputs whose names begin with `x` is
 /// the batch.
@@ -577,9 +578,7 @@ fn merges_leave_one_node_and_keep_numbers_within_rounding() {
             }
             for batch in [1, 3] {
                 let (wanted, found) = (numbers(&source, batch), numbers(&simple, batch));
-                assert_eq!(wanted.len(), found.len(), "{rule}");
-                let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-5 * a.abs().max(1.0);
-                assert!(wanted.iter().zip(&found).all(near), "{rule}: {wanted:?}, {found:?}\n{text}");
+                assert!(all_near(&found, &wanted, 1e-5), "{rule}: {wanted:?}, {found:?}\n{text}");
             }
         }
     }

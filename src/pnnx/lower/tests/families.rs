@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{Example, file, lowered, told};
 use crate::eval::Evaluator;
 use crate::tensor::Tensor;
+use crate::tests::all_near;
 
 /// Examples for the rules of families, as those of the other rules.
 pub(super) const EXAMPLES: &[Example] = &[
@@ -281,8 +282,7 @@ fn operands_by_position_have_the_names_of_torch() {
              pnnx.Expression f 0 1 6 expr=2\n{lines}\npnnx.Output out 1 0 9\n"
         );
         let found = results(&text, &[("(2,3)f32", &[1.0, -2.0, 3.0, -4.0, 5.0, -6.0])]);
-        let near = found[0].len() == wanted.len() && found[0].iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-6);
-        assert!(near, "{lines}: {found:?}");
+        assert!(all_near(&found[0], &wanted, 1e-6), "{lines}: {found:?}");
     }
 }
 
