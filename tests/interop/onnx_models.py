@@ -34,6 +34,7 @@ def numbers(flat, data):
     names = [key[4:] for key in data if key.startswith("out:")]
     for name, value in zip(names, session.run(names, feed)):
         wanted = data["out:" + name]
+        assert value.shape == wanted.shape, f"another shape: {name}"
         if wanted.dtype.kind in "fc":
             assert numpy.allclose(value, wanted, rtol=1e-4, atol=1e-5, equal_nan=True), f"other numbers: {name}"
         else:
