@@ -123,6 +123,8 @@ fn inputs_that_become_graphs_are_reworked() {
         let output = run(&[args, &passes].concat());
         let (_, told) = texts(&output);
         assert!(output.status.success() && told.contains(wanted), "{args:?}: {told}");
+        // Each pass says what it did.
+        assert!(told.contains("became constants: ") && told.contains("equal ones: "), "{args:?}: {told}");
     }
     let draft = "version 1.0\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [2])\n    \
         y = add(mul(x, exp(constant(shape = [2], value = [0.0]))), mul(x, exp(constant(shape = [2], value = [0.0]))))\n}\n";

@@ -449,6 +449,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         failed = operations(args, folder)
         if not args.only and not args.no_models:
+            if not args.models.is_dir():
+                print(f"skipped: no models in {args.models}")
             failed += models(args, folder)
     return 1 if failed else 0
 

@@ -87,6 +87,8 @@ def main():
     arguments.add_argument("--models", type=pathlib.Path, default=HERE.parent / "shared" / "models-onnx")
     arguments = arguments.parse_args()
     onnxruntime.set_default_logger_severity(3)
+    if not arguments.models.is_dir():
+        print(f"skipped: no models in {arguments.models}, only the examples are used")
     sources = [*sorted(arguments.models.glob("*/model.onnx")), *sorted(HERE.glob("examples/onnx/*.onnxtxt"))]
     failed = 0
     for source in sources:

@@ -53,7 +53,8 @@ fn careless_texts_are_read_by_arity() {
         ("size,@0", "size(@0)"),
     ];
     for (text, wanted) in cases {
-        assert!(read(text, false).is_err(), "{text}");
+        let strict = read(text, false).unwrap_err();
+        assert!(strict == [rule], "{text}: {strict:?}");
         assert_eq!(read(text, true).unwrap().canonical(), wanted, "{text}");
     }
     for (text, rules) in [
@@ -89,8 +90,16 @@ fn chains_need_no_stack() {
         assert_eq!(expression.classes().1, depth);
         assert!(expression.infix().len() > depth);
     }
-    for text in ["(", "neg(", "[", "add(@0,", "@", "%", "-"] {
-        assert!(read(&text.repeat(depth), false).is_err(), "{text}");
+    for (text, rule) in [
+        ("(", "E-EXPECT"),
+        ("neg(", "E-EXPECT"),
+        ("[", "E-EXPECT"),
+        ("add(@0,", "E-EXPECT"),
+        ("@", "E-CHAR"),
+        ("%", "E-CHAR"),
+        ("-", "E-CHAR"),
+    ] {
+        assert_eq!(read(&text.repeat(depth), false).unwrap_err(), [rule], "{text}");
     }
 }
 
