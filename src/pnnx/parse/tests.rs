@@ -98,7 +98,8 @@ fn chains_need_no_stack() {
         ("%", "E-CHAR"),
         ("-", "E-CHAR"),
     ] {
-        assert_eq!(read(&text.repeat(depth), false).unwrap_err(), [rule], "{text}");
+        let found = read(&text.repeat(depth), false).unwrap_err();
+        assert!(!found.is_empty() && found.iter().all(|found| *found == rule), "{text}: {found:?}");
     }
 }
 
