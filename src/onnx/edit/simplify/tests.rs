@@ -268,6 +268,29 @@ fn only_what_is_exact_is_done() {
     }
 }
 
+/// A loop whose body does not give the states that it takes is nothing to simplify.
+#[test]
+fn loops_of_another_form_are_left() {
+    let loops = |results: &str, formals: &str, returned: &str| {
+        let body = format!("b (int64 i, bool ci{formals}) => (bool co{returned}) {{ co = Identity (ci) w = Neg (x) }}");
+        format!("{results} = Loop (n, c, x, x) <body = {body}> y = Abs (a)")
+    };
+    for (results, formals, returned) in [
+        // Fewer results than states, fewer formals than operands, and more results than the body has.
+        ("a", ", float[N] u, float[N] v", ", float[N] w"),
+        ("f, a", ", float[N] u", ", float[N] w, float[N] w"),
+        ("f, a, g", ", float[N] u, float[N] v", ", float[N] w, float[N] w"),
+    ] {
+        let text = loops(results, formals, returned);
+        let source = document("float[N] x, bool c", "float[N] y <int64 n = {3}>", &text);
+        let mut simple = source.copy();
+        if simple.simplify(&Options::default(), Limits::default(), all()).is_ok() {
+            let after = simple.to_text(false).unwrap().0;
+            assert!(after.contains(&format!("{results} = Loop")), "{text}:\n{after}");
+        }
+    }
+}
+
 #[test]
 fn names_of_ends_and_of_what_stays_are_kept() {
     let source = document(

@@ -256,7 +256,13 @@ fn functions_with_formulas() {
         (&[("(2)i64", &[2.0, 0.0])], "F.one_hot", "num_classes=3", &[&[0.0, 0.0, 1.0, 1.0, 0.0, 0.0]]),
         (&[pair, pair], "torch.cdist", "$x1=0 $x2=1 p=2.0", &[&[0.0, 5.0, 5.0, 0.0]]),
         (&[pair, pair], "torch.cdist", "$x1=0 $x2=1 p=1.0", &[&[0.0, 7.0, 7.0, 0.0]]),
+        // One row beside two.
+        (&[pair, ("(1,2)f32", &[0.0, 0.0])], "torch.cdist", "$x1=0 $x2=1 p=1.0", &[&[0.0, 7.0]]),
     ]);
+    // Distances are those of rows.
+    for shapes in [["(3)f32", "(2,3)f32"], ["(2,3)f32", "(3)f32"]] {
+        assert!(told(&file(&shapes, "torch.cdist", "$x1=0 $x2=1")).1.is_some(), "{shapes:?}");
+    }
 }
 
 /// Operands without names have those of the operator of torch.
