@@ -229,7 +229,7 @@ fn arguments_without_a_parameter_are_left_out() {
     assert_eq!((output.status.code(), stderr(&output).matches("E0413").count()), (Some(0), 1), "{}", stderr(&output));
     assert!(String::from_utf8_lossy(&output.stdout).contains("sigmoid(x);"));
     for (args, text, code) in
-        [(&[][..], document("", "sigmoid(x, axes = [1])"), "E0405"), (&["--strict"], registry, "E0413")]
+        [(&[][..], document("", "sigmoid(x, axes = [1])"), "E0405"), (&["--strict"], registry, "E0405")]
     {
         let output = run(args, &text);
         assert!(output.status.code() == Some(1) && stderr(&output).contains(code), "{}", stderr(&output));
