@@ -3,10 +3,15 @@
 #[allow(dead_code, unreachable_pub)] // The other tests use the rest.
 #[path = "../tests/common/documents.rs"]
 mod documents;
+#[allow(dead_code, unreachable_pub)] // Builds without some features use a part.
+#[path = "../tests/common/numbers.rs"]
+mod numbers;
 #[path = "../tests/common/patterns.rs"]
 mod patterns;
 
 pub(crate) use documents::{RealDocument, models, shared};
+#[allow(unused_imports)]
+pub(crate) use numbers::{all_near, near};
 pub(crate) use patterns::matching;
 
 #[cfg(feature = "onnx")]

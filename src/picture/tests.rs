@@ -385,8 +385,22 @@ proptest! {
             row.iter().for_each(|vertex| row_of[*vertex as usize] = i);
         }
         prop_assert!(row_of.iter().all(|row| *row < rows.rows.len()));
+        prop_assert!((0..40).all(|item| rows.vertices[item as usize] == Vertex::Item(item)));
         for edge in &rows.edges {
             prop_assert_eq!(row_of[edge.upper as usize] + 1, row_of[edge.lower as usize]);
+            let of_net = match rows.vertices[edge.upper as usize] {
+                Vertex::Item(source) => level.nets[edge.net as usize].source == Some(source),
+                Vertex::Lane(net) | Vertex::In(net) => net == edge.net,
+                Vertex::Out(_) => false,
+            };
+            prop_assert!(of_net, "{:?}", edge);
+        }
+        // A line of the net ends at each of its targets, or they name it.
+        for (i, net) in level.nets.iter().enumerate() {
+            for target in &net.targets {
+                let is_drawn = rows.edges.iter().any(|edge| edge.net == i as u32 && edge.lower == *target);
+                prop_assert!(is_drawn != rows.named.contains(&(i as u32, *target)), "{} of {}", target, i);
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::source::FileId;
 use crate::tensor::Tensor;
 use crate::tensor::kernels::EDGES;
 use crate::tensor::usage::Usage;
-use crate::tests::matching;
+use crate::tests::{matching, near};
 
 fn read(text: &str) -> Expression {
     let parsed = parse(text, FileId::default(), 0, Reading::default());
@@ -114,7 +114,7 @@ fn all_computed(graph: &Graph, operands: &[Vec<f64>]) -> Option<Vec<f64>> {
 }
 
 fn same(a: f64, b: f64) -> bool {
-    a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-7 * a.abs().max(b.abs()).max(1e-3)
+    near(a, b, 1e-7 * a.abs().max(b.abs()).max(1e-3))
 }
 
 /// The value of an expression, and what a graph computes. For infinities and NaN, quotients in templates may differ from the
@@ -136,9 +136,10 @@ fn kinds(graph: &Graph) -> Vec<String> {
 /// Whether a result of one operand is the same, up to the rounding of a few steps, with the sign of zeros.
 fn exactly(a: f64, b: f64) -> bool {
     let zero = |x: f64| x == 0.0;
-    (a.is_nan() && b.is_nan())
-        || (a == b && (!zero(a) || a.is_sign_negative() == b.is_sign_negative()))
-        || (a - b).abs() <= 1e-12 * a.abs().max(b.abs()) && !zero(a) && !zero(b)
+    match zero(a) || zero(b) {
+        true => a == b && a.is_sign_negative() == b.is_sign_negative(),
+        false => near(a, b, 1e-12 * a.abs().max(b.abs())),
+    }
 }
 
 /// Whether a result of two operands is the same, up to the rounding of the product of a divisor and an integer. Where
@@ -159,7 +160,7 @@ fn nearly(wanted: f64, found: f64, [x, y]: [f64; 2]) -> bool {
         true => 0.0,
         false => y.abs().max(1.0).max(wanted.abs() * f64::EPSILON),
     };
-    (found - wanted).abs() <= rounding + step
+    near(found, wanted, rounding + step)
 }
 
 /// Files of one expression of one or two operands with `n` items, as pnnx writes them.

@@ -136,6 +136,7 @@ fn calls_do_what_cases_say() {
     let cases = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands"));
     let update = std::env::var_os("UPDATE_SNAPSHOTS").is_some();
     let mut wrong = Vec::new();
+    assert!(cases.len() > 50, "only {} files", cases.len());
     for (name, text) in cases {
         let text = String::from_utf8(text).unwrap();
         let told = Case::read(&text).run();

@@ -137,6 +137,35 @@ fn long_lists_are_cut_off() {
     assert!(found[0][2].as_str().unwrap().contains("a…"), "{found:?}");
 }
 
+/// Sixteen items are shown, whatever they are.
+#[test]
+fn lists_are_whole_up_to_a_length() {
+    for (count, is_whole) in [(16, true), (17, false)] {
+        let list = |first: &str, item: fn(usize) -> String| {
+            let items: Vec<String> = (1..count).map(item).collect();
+            format!("[{first}, {}]", items.join(", "))
+        };
+        let made = |first: &str| {
+            let value = list(first, |i| format!("{i}.5"));
+            let body = format!("x = external(shape = [{count}]);\nc = constant(shape = [{count}], value = {value});");
+            document("x", &format!("{body}\ny = x + c;"), "y")
+        };
+        let axes = |first: &str| {
+            let (shape, axes) = (list("1", |_| "1".to_owned()), list(first, |i| (i + 1).to_string()));
+            let body =
+                format!("x = external(shape = {});\ny = squeeze(x, axes = {axes});", shape.replace(']', ", 1, 1]"));
+            document("x", &body, "y")
+        };
+        for (found, last) in [
+            (changes(&made("0.0"), &made("9.0")), format!("{}.5]", count - 1)),
+            (changes(&axes("0"), &axes("1")), format!("{count}]")),
+        ] {
+            let old = found[0][2].as_str().unwrap();
+            assert_eq!((old.ends_with(&last), old.ends_with(", …]")), (is_whole, !is_whole), "{found:?}");
+        }
+    }
+}
+
 #[test]
 fn inputs_outputs_and_their_types() {
     let one = document("x, z", &format!("{X}\nz = external(shape = [2, 3]);\ny = x + z;\nw = x * z;"), "y, w");

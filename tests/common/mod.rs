@@ -19,9 +19,11 @@ mod documents;
 pub mod layouts;
 mod library;
 pub mod measured;
+mod numbers;
 pub mod operators;
 pub mod patterns;
 pub mod protobuf;
 
 pub use documents::*;
 pub use library::*;
+pub use numbers::*;

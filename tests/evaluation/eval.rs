@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use crate::common::command::{run, stderr};
-use crate::common::networks;
+use crate::common::{all_near, networks};
 use nnef_flatten::eval::Evaluator;
 use nnef_flatten::model::{Limits, Model};
 use nnef_flatten::tensor::Tensor;
@@ -121,7 +121,7 @@ fn what_does_not_fit_is_refused_with_a_code() {
     std::fs::remove_file(folder.path().join("part/w.dat")).unwrap();
     assert_eq!(code("in.json", br#"{"x": [1, 2]}"#), "E0823");
     let missing = run(&["run", folder.path().to_str().unwrap(), "--inputs", "no/such/file"]);
-    assert_eq!(missing.status.code(), Some(2));
+    assert!(missing.status.code() == Some(2) && stderr(&missing).contains("no/such/file"), "{}", stderr(&missing));
 }
 
 #[test]
@@ -153,7 +153,8 @@ fn flat_graphs_are_verified() {
     let output = run(&[&base[..], &["--inputs", inputs.to_str().unwrap()]].concat());
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("E0822"));
-    assert_eq!(run(&["--seed", "1", "-"]).status.code(), Some(2), "a seed is for --verify");
+    let without = run(&["--seed", "1", "-"]);
+    assert!(stderr(&without).contains("--seed has no effect without --verify"), "{}", stderr(&without));
 }
 
 #[test]
@@ -201,9 +202,11 @@ fn regions_are_pooled_and_sampled() {
             let options = Options::default().with(|options| (options.lower, options.strict) = (lower, strict));
             let graph = expand(&parse("rois", text.clone(), &options).document, &options).unwrap().graph;
             let outputs = Evaluator::default().run(&graph, &inputs, &BTreeMap::new()).unwrap();
-            let found = outputs.outputs[0].1.to_scalars();
-            let is_right = found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-6);
-            assert!(found.len() >= wanted.len() && is_right, "{operation}: {found:?}");
+            let found = &outputs.outputs[0].1;
+            assert!(found.shape().len() == 4 && found.shape()[..2] == [2, 1], "{operation}: {:?}", found.shape());
+            // Of samples, only those of the first region are computed by hand.
+            let found = found.to_scalars();
+            assert!(all_near(&found[..wanted.len()], &wanted, 1e-6), "{operation}: {found:?}");
         }
     }
 }

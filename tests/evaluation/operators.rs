@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 
 use crate::common::command::fast::feed;
 use crate::common::command::stderr;
+use crate::common::near;
 use crate::common::operators::text_of;
 use nnef_flatten::diagnostics::Severity;
 use nnef_flatten::graph::Extent;
@@ -148,7 +149,7 @@ fn close(found: &Tensor, wanted: &Tensor) -> bool {
     }
     let scale = wanted.to_scalars().into_iter().filter(|x| x.is_finite()).fold(0.0, |most: f64, x| most.max(x.abs()));
     let least = if wanted.dtype().name().starts_with("float") { (scale * 1e-5).max(1e-5) } else { 0.0 };
-    let near = |(a, b): (f64, f64)| a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= least.max(b.abs() * 1e-4);
+    let near = |(a, b): (f64, f64)| near(a, b, least.max(b.abs() * 1e-4));
     found.to_scalars().into_iter().zip(wanted.to_scalars()).all(near)
 }
 

@@ -167,8 +167,9 @@ fn layouts_that_fit_no_tensor_are_refused() {
         let error = graph.lay_out(Some(name), &layout).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
-    for text in ["{1,0", "{0,0}", "x{0}", "{0}{0}", ""] {
-        assert!(text.parse::<Layout>().is_err(), "{text}");
+    for (text, code) in [("{1,0", "E1501"), ("{0,0}", "E1504"), ("x{0}", "E1501"), ("{0}{0}", "E1501"), ("", "E1501")] {
+        let found = text.parse::<Layout>().unwrap_err();
+        assert_eq!(found.iter().map(|found| found.code.as_str()).collect::<Vec<_>>(), [code], "{text}");
     }
 }
 

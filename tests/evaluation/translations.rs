@@ -194,7 +194,7 @@ fn holds(case: &Case) {
         // With open extents, it is the evaluation that finds it.
         let extents = open.iter().take(open.len() - 2).copied();
         let found = told(&std::iter::once("run").chain(extents).collect::<Vec<_>>(), &path);
-        assert!(found.is_err(), "{}: computed with open extents", case.title);
+        assert!(found.is_err_and(|errors| !errors.is_empty()), "{}: computed with open extents", case.title);
         let _ = told(&open, &path);
         return;
     }

@@ -47,7 +47,7 @@ pub const MODELS: &[(&str, Make)] = &[
     ("extents of an input", |n| {
         let branch = "t () => (u) { u = Neg (z) }";
         let inputs = format!(", bool c, float[{}] z", list(n, ", ", |_| "1".into()));
-        model(&inputs, &format!("y = If <then_branch = {branch}, else_branch = {branch}> (c)"))
+        model(&inputs, &format!("v = If <then_branch = {branch}, else_branch = {branch}> (c) y = Neg (x)"))
     }),
     ("types that a function notes", |n| {
         let types = list(n, ", ", |i| format!("float[2] t{i}"));

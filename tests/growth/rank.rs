@@ -22,7 +22,6 @@ pub const RANKS: &[(&str, Make)] = &[
         ranked(n, &format!("y = transpose(x, axes = [{}]);", list(n, ", ", |i| (n - 1 - i).to_string())))
     }),
     ("squeezed axes", |n| ranked(n, &format!("y = squeeze(x, axes = [{}]);", axes(n)))),
-    ("unsqueezed axes", |n| ranked(1, &format!("y = unsqueeze(x, axes = [{}]);", axes(n)))),
     ("sliced axes", |n| {
         let zeros = list(n, ", ", |_| "0".into());
         ranked(n, &format!("y = slice(x, axes = [{}], begin = [{zeros}], end = [{}]);", axes(n), ones(n)))
@@ -31,6 +30,10 @@ pub const RANKS: &[(&str, Make)] = &[
     // Values have their extents each, so that as many operations as axes would take the product of both.
     ("items along many axes", |n| ranked(n, "a = relu(x); b = exp(a); c = add(a, b); y = relu(c);")),
 ];
+
+/// The documents whose axes are made by an operation.
+pub const MADE_RANKS: &[(&str, Make)] =
+    &[("unsqueezed axes", |n| ranked(1, &format!("y = unsqueeze(x, axes = [{}]);", axes(n))))];
 
 /// The documents, with as many operands.
 pub const OPERANDS: &[(&str, Make)] = &[

@@ -401,7 +401,7 @@ def main():
     for model, kind, status, changes in tally.wrong:
         told = "; ".join(f"{c['what']} {c['part'] or ''} {c['old']} -> {c['new']}" for c in changes)
         print(f"{model}: {kind}: exit {status}: {told}")
-    return 1 if tally.wrong or tally.left > total else 0
+    return 1 if tally.wrong or tally.left > total or not total else 0
 
 
 if __name__ == "__main__":

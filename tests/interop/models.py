@@ -96,7 +96,7 @@ def apart(found, wanted):
     import numpy
     if len(found) != len(wanted) or any(f.shape != w.shape for f, w in zip(found, wanted)):
         return float("inf")
-    return max(float(numpy.abs(f - w).max()) for f, w in zip(found, wanted))
+    return float(numpy.max([numpy.abs(f - w).max() for f, w in zip(found, wanted)]))
 
 
 def by_evaluation(binary, path, inputs, names):

@@ -534,7 +534,7 @@ def main():
                     print(f"{kind} {parameters}: {length} of {size} bytes, ncnn {theirs}, here {ours}")
     count = len(cases) + len(cached) + len(READ)
     print(f"{count - failed} of {count} networks are those of ncnn")
-    sys.exit(failed > 0)
+    sys.exit(failed > 0 or not count)
 
 
 if __name__ == "__main__":

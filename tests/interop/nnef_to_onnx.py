@@ -321,7 +321,7 @@ def operations(args, folder):
             print("%-30s %d cases, %d refused" % (name, done, refused))
     print("onnx: %d operations, %d cases give the same numbers, %d are refused, %d failed" % (
         len(CASES), counts["right"], counts["refused"], failed))
-    return failed
+    return failed + (not counts["right"])
 
 
 def listed(args, source):
@@ -449,6 +449,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         failed = operations(args, folder)
         if not args.only and not args.no_models:
+            if not args.models.is_dir():
+                print(f"skipped: no models in {args.models}")
             failed += models(args, folder)
     return 1 if failed else 0
 

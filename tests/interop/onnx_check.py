@@ -116,8 +116,10 @@ def verdict(model):
 def check(binary, path):
     run = subprocess.run([binary, "check", "--message-format", "json", path], capture_output=True, text=True)
     assert run.returncode in (0, 1), f"{path}: exit status {run.returncode}\n{run.stderr}"
-    found = [json.loads(line) for line in run.stderr.splitlines() if line.startswith("{")]
-    return run.returncode == 0, [each["code"] for each in found if each.get("severity") == "error"]
+    found = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
+    codes = [each["code"] for each in found if each.get("severity") == "error"]
+    assert (run.returncode == 0) == (not codes), f"{path}: exit status {run.returncode} with {codes}\n{run.stdout}"
+    return run.returncode == 0, codes
 
 
 def main():

@@ -288,7 +288,8 @@ class Compositions:
         other = session(data)
         for given, wanted in zip(self.inputs, self.wanted):
             if not bound or given["c"]:
-                for one, found in zip(wanted, run(other, given)):
+                for one, found in zip(wanted, run(other, given), strict=True):
+                    assert np.shape(found) == np.shape(one), f"the shape {np.shape(found)}, not {np.shape(one)}"
                     np.testing.assert_allclose(found, one, rtol=1e-4, atol=1e-5, equal_nan=True)
         self.equal.add((data, bound))
 

@@ -34,6 +34,7 @@ def numbers(flat, data):
     names = [key[4:] for key in data if key.startswith("out:")]
     for name, value in zip(names, session.run(names, feed)):
         wanted = data["out:" + name]
+        assert value.shape == wanted.shape, f"another shape: {name}"
         if wanted.dtype.kind in "fc":
             assert numpy.allclose(value, wanted, rtol=1e-4, atol=1e-5, equal_nan=True), f"other numbers: {name}"
         else:
@@ -86,6 +87,8 @@ def main():
     arguments.add_argument("--models", type=pathlib.Path, default=HERE.parent / "shared" / "models-onnx")
     arguments = arguments.parse_args()
     onnxruntime.set_default_logger_severity(3)
+    if not arguments.models.is_dir():
+        print(f"skipped: no models in {arguments.models}, only the examples are used")
     sources = [*sorted(arguments.models.glob("*/model.onnx")), *sorted(HERE.glob("examples/onnx/*.onnxtxt"))]
     failed = 0
     for source in sources:

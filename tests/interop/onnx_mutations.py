@@ -284,7 +284,7 @@ def main():
     wrong = accepted.unknown() + refused.unknown()
     for sample in wrong:
         print(f"no reason is known: {sample}")
-    sys.exit(1 if wrong or crashes * 10 > len(told) else 0)
+    sys.exit(1 if wrong or crashes * 10 > len(told) or not accepted.total or not refused.total else 0)
 
 
 if __name__ == "__main__":

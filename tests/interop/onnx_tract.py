@@ -52,8 +52,8 @@ def different(outputs, found, wanted):
     if len(found) != len(wanted):
         return f"{len(found)} outputs"
     alike = {"rtol": 1e-3, "atol": 1e-4, "equal_nan": True}
-    pairs = zip(outputs, found, wanted)
-    return next((name for name, a, b in pairs if not np.allclose(np.asarray(a, float), np.asarray(b, float), **alike)), None)
+    pairs = [(name, np.asarray(a, float), np.asarray(b, float)) for name, a, b in zip(outputs, found, wanted)]
+    return next((name for name, a, b in pairs if a.shape != b.shape or not np.allclose(a, b, **alike)), None)
 
 
 def is_of_tract(folder, work, inputs, found):

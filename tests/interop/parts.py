@@ -26,6 +26,7 @@ def call(binary, *words):
 
 
 def same(found, wanted, name):
+    assert found.shape == wanted.shape, f"another shape: {name}"
     if wanted.dtype.kind in "fc":
         assert numpy.allclose(found, wanted, rtol=1e-4, atol=1e-5, equal_nan=True), f"other numbers: {name}"
     else:

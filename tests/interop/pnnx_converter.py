@@ -71,7 +71,7 @@ def compare(program, folder, text):
     found = json.loads(call(program, "run", str(param), "--inputs", str(folder / "inputs.json")))
     found = [numpy.array(output["data"], dtype=float) for output in found["outputs"].values()]
     wanted = numpy.array(told["value"], dtype=float)
-    if len(found) != 1 or not numpy.allclose(found[0], wanted, rtol=1e-4, atol=1e-5, equal_nan=True):
+    if [one.size for one in found] != [wanted.size] or not numpy.allclose(found[0].reshape(-1), wanted.reshape(-1), rtol=1e-4, atol=1e-5, equal_nan=True):
         sys.exit(f"{text}: {wanted}, and of {param.read_text()}: {found}")
     return True
 

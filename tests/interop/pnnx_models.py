@@ -31,7 +31,8 @@ def codes(run):
 def close(one, other):
     """Whether outputs differ by no more than the polynomial that NNEF has for the error function."""
     one, other = (list(json.loads(run.stdout)["outputs"].values()) for run in (one, other))
-    return all(numpy.allclose(a["data"], b["data"], rtol=0, atol=1e-6) for a, b in zip(one, other))
+    shapes = [[output["shape"] for output in outputs] for outputs in (one, other)]
+    return shapes[0] == shapes[1] and all(numpy.allclose(a["data"], b["data"], rtol=0, atol=1e-6) for a, b in zip(one, other))
 
 
 def names_of_inputs(program, param, shapes):

@@ -639,7 +639,7 @@ def main():
             if args.v:
                 print("%-22s %d cases" % (name, done))
     print("%d operations, %d cases, %d differ%s" % (len(CASES), total, wrong, "" if torch else " (without torch)"))
-    return 1 if wrong else 0
+    return 1 if wrong or not total else 0
 
 
 if __name__ == "__main__":

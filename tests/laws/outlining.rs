@@ -5,9 +5,10 @@
 
 use std::fmt::Write;
 
-use crate::common::{flat_text, small_models};
+use crate::common::flat_text;
 use crate::documents::document;
 use crate::passes::{flat, same_numbers};
+use crate::real::of_small_models;
 use crate::tape::{checked, generated};
 use nnef_flatten::Options;
 use nnef_flatten::cli::Keywords;
@@ -108,11 +109,7 @@ fn equal_layers_are_one_fragment() {
     assert!(law(&text).unwrap(), "no numbers");
 }
 
-/// Models small enough for a test, with random data.
 #[test]
 fn models_are_outlined_by_the_law() {
-    let small = small_models().into_iter();
-    let broken: Vec<String> =
-        small.filter_map(|model| law(&model.text).err().map(|why| format!("{}: {why}", model.name))).collect();
-    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    of_small_models(law);
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{flat_text, lowering, run, small_models, tell};
+use crate::common::{flat_text, lowering, run, tell};
 use crate::documents::{document, document_with_loops};
 use crate::drafts::in_draft;
 use crate::flattening::{keeps_names, verified};
 use crate::meaning::probe;
+use crate::real::of_small_models;
 use crate::tape::{checked, generated};
 use nnef_flatten::eval::{Evaluator, Limits};
 use nnef_flatten::{Dialect, Graph, Lower, Options};
@@ -91,15 +92,7 @@ fn drafts_are_reworked_by_the_laws() {
     });
 }
 
-/// Models small enough for a test, with random data.
 #[test]
 fn models_are_reworked_by_the_laws() {
-    let small = small_models().into_iter();
-    let broken: Vec<String> = small
-        .filter_map(|model| {
-            let why = laws(&model.text, &lowering(Lower::All), &[]).err();
-            why.map(|why| format!("{}: {why}", model.name))
-        })
-        .collect();
-    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    of_small_models(|text| laws(text, &lowering(Lower::All), &[]));
 }

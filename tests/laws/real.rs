@@ -1,6 +1,6 @@
 //! The laws of flattening on real documents.
 
-use crate::common::{RealDocument, conformance, flat_text, lowering, models, run};
+use crate::common::{RealDocument, conformance, flat_text, lowering, models, run, small_models};
 use crate::flattening::{deterministic, has_provenance, idempotent, json_agrees, keeps_names, levels_agree, verified};
 use nnef_flatten::{Lower, Options};
 
@@ -30,6 +30,21 @@ fn laws(document: &RealDocument) -> Result<bool, String> {
         has_provenance(text, &options)?;
     }
     Ok(true)
+}
+
+/// Holds models that are small enough for a test, with random data, to a law, which tells whether there are numbers. Two of
+/// three have some.
+pub fn of_small_models(law: impl Fn(&str) -> Result<bool, String>) {
+    let (mut broken, mut silent, models) = (Vec::new(), Vec::new(), small_models());
+    for model in &models {
+        match law(&model.text) {
+            Ok(true) => {}
+            Ok(false) => silent.push(&model.name),
+            Err(why) => broken.push(format!("{}: {why}", model.name)),
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    assert!(silent.len() * 3 <= models.len(), "no numbers: {silent:?}");
 }
 
 fn check(documents: &[RealDocument]) {

@@ -95,6 +95,18 @@ fn findings_are_returned_once_with_their_texts() {
 }
 
 #[test]
+fn evaluation_returns_what_checking_finds() {
+    let text =
+        "version 1.0; extension acme_writer; graph G( x ) -> ( y ) { x = external(shape = [2]); y = mul(x, 2.0); }";
+    let fresh = || open(("warned", text), &Options::default()).unwrap();
+    let codes =
+        |found: &nnef_flatten::input::Findings| found.diagnostics.iter().map(|found| found.code).collect::<Vec<_>>();
+    let (outputs, found) = fresh().evaluate(&[("x".to_owned(), tensor(&[1.0, 2.0]))]).unwrap();
+    assert_eq!((outputs.len(), codes(&found)), (1, vec![Code::UnknownExtension]));
+    assert_eq!(codes(&fresh().check().unwrap()), codes(&found));
+}
+
+#[test]
 fn other_formats_and_unknown_names_are_refused_without_command_lines() {
     let refused = |given: Given| open(given, &Options::default()).err().expect("refused");
     for bytes in [&b"\x93NUMPY\x01\0"[..], b"", b"<!DOCTYPE html>", b"\xFD7zXZ\0", b"PK\x03\x04"] {

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::common::all_near;
 use crate::common::command;
 use crate::common::command::run;
 use serde_json::{Map, Value, json};
@@ -39,7 +40,7 @@ fn computed(path: &Path, values: &[Value]) -> (Value, Vec<f64>) {
 }
 
 fn close(found: &[f64], wanted: &[f64]) -> bool {
-    found.len() == wanted.len() && found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-5)
+    all_near(found, wanted, 1e-5)
 }
 
 /// Runs layers of ncnn with weights on an input.

@@ -1,6 +1,7 @@
 //! Law: what `--lower all` writes of any notation has only primitives, so that lowering it again changes nothing.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::common::all_near;
 use crate::common::command::feed;
 
 /// Networks with operations that NNEF defines by others, by their notations.
@@ -150,6 +151,5 @@ fn operators_without_a_name_of_torch_compute_what_torch_does() {
     ];
     // The values are their bias, and the linear layers give 3.5 and 30.
     let found = computed("aten::_transformer_encoder_layer_fwd", &layer, "r");
-    let apart = found.iter().zip([5.5, 34.0, 1.5, 37.0]).map(|(a, b)| (a - b).abs());
-    assert!(found.len() == 4 && apart.fold(0.0, f64::max) < 1e-6, "{found:?}");
+    assert!(all_near(&found, &[5.5, 34.0, 1.5, 37.0], 1e-6), "{found:?}");
 }

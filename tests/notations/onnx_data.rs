@@ -280,7 +280,8 @@ fn models_of_streams_are_written_without_their_data() {
         // A warning that is denied is an error.
         let denied = place.path().join("denied/");
         let deny = [Path::new("--deny"), Path::new("E2061")];
-        assert_eq!(run(&[&form, &deny, &stream[..], &[&denied]].concat(), &text).status.code(), Some(1));
+        let output = run(&[&form, &deny, &stream[..], &[&denied]].concat(), &text);
+        assert!(output.status.code() == Some(1) && output.stderr.starts_with(b"Error[E2061]"), "{output:?}");
         assert!(!denied.exists());
     }
     let without = r#"<ir_version: 10, opset_import: ["" : 21]> g (float[2] x) => (float[2] y) { y = Neg (x) }"#;

@@ -141,6 +141,23 @@ fn documents_of_2017_are_migrated() {
     assert!(text.contains("y = Identity (x)"), "{text}");
 }
 
+/// What the document declares decides, not what the file has.
+#[test]
+fn data_have_the_type_of_their_variable() {
+    let place = tempfile::tempdir().unwrap();
+    let graph = "version 1.0;\ngraph G( x ) -> ( y )\n{\n    x = external<integer>(shape = [2]);\n    \
+        w = variable<integer>(shape = [2], label = 'w');\n    y = add(x, w);\n}\n";
+    fs::write(place.path().join("graph.nnef"), graph).unwrap();
+    // Eight bytes along one axis of extent 2, floats of 32 bits.
+    let words = [8, 1, 2, 0, 0, 0, 0, 0, 0, 0, 32, 0].map(u32::to_le_bytes).concat();
+    let mut data = [&b"N\xEF\x01\0"[..], &words].concat();
+    data.resize(128, 0);
+    data.extend([3f32, 4.0].map(f32::to_le_bytes).concat());
+    fs::write(place.path().join("w.dat"), data).unwrap();
+    let text = done(&["-q", "--to", "onnxtxt", place.path().to_str().unwrap()]);
+    assert!(text.contains("<int64[2] w = {3, 4}>"), "{text}");
+}
+
 #[test]
 fn models_of_real_networks_are_translated() {
     for name in ["attention", "cnn", "gru"] {

@@ -75,18 +75,55 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// The public declarations of a text: functions up to their bodies, enumerations and traits with theirs, others by their
+/// line. Of structs, the fields that are public are declarations of their own.
+fn declarations(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let inner = line.trim_start();
+        let Some(item) = inner.strip_prefix("pub ").filter(|item| !item.starts_with("struct ")) else { continue };
+        let end = format!("{}}}", &line[..line.len() - inner.len()]);
+        let has_members = ["enum ", "trait "].iter().any(|kind| item.starts_with(kind)) && line.ends_with('{');
+        let goes_on = item.contains("fn ") && !line.contains(['{', ';']);
+        let mut declared = vec![line];
+        while has_members && declared.last() != Some(&end.as_str())
+            || goes_on && !declared.last().is_some_and(|line| line.contains(['{', ';']))
+        {
+            declared.push(lines.next().unwrap());
+        }
+        found.push(declared.join("\n"));
+    }
+    found
+}
+
 /// No public declaration may name a type of these dependencies. The lint `unreachable_pub` ensures that
 /// only public items are declared `pub`.
 #[test]
 fn no_type_of_a_dependency_is_in_a_signature() {
     let foreign =
         ["SmallVec", "FxHash", "HashMap", "IndexMap", "ArrayD", "ndarray::", "logos::", "chumsky::", "ariadne::"];
+    let mut count = 0;
     for path in rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
-        let text = fs::read_to_string(&path).unwrap();
-        for line in
-            text.lines().map(str::trim).filter(|line| line.starts_with("pub ") && !line.starts_with("pub struct"))
-        {
-            assert!(!foreign.iter().any(|name| line.contains(name)), "{}: {line}", path.display());
+        for declared in declarations(&fs::read_to_string(&path).unwrap()) {
+            count += 1;
+            assert!(!foreign.iter().any(|name| declared.contains(name)), "{}: {declared}", path.display());
         }
     }
+    assert!(count > 400, "only {count} declarations");
+}
+
+#[test]
+fn declarations_end_with_their_bodies() {
+    let text = "pub fn f(\n    a: A,\n) -> B {\n    c\n}\npub struct S {\n    pub d: D,\n    e: E,\n}\n\
+        pub(crate) fn g(h: H) {}\npub enum I {\n    J(K),\n}\npub fn l(m: M) {}\npub type N = O;\n";
+    let found = declarations(text);
+    let wanted = [
+        "pub fn f(\n    a: A,\n) -> B {",
+        "    pub d: D,",
+        "pub enum I {\n    J(K),\n}",
+        "pub fn l(m: M) {}",
+        "pub type N = O;",
+    ];
+    assert_eq!(found, wanted);
 }

@@ -68,6 +68,7 @@ pub(crate) fn pages() -> Vec<String> {
         [("", false), ("docs", false), ("examples", true), ("examples/bulk", true), ("fuzz", true)].into_iter().chain([
             ("python", true),
             ("tests/conformance", true),
+            ("tests/networks", true),
             ("tests/operators", true),
             ("editors/vscode", true),
         ])
@@ -180,9 +181,11 @@ fn scripts(folder: &Path, texts: &mut String) {
 
 #[test]
 fn links_lead_somewhere() {
+    let mut count = 0;
     for name in pages() {
         let text = read(&name);
         for link in links(&text).filter(|link| !link.starts_with("http")) {
+            count += 1;
             let (target, heading) = link.split_once('#').unwrap_or((link, ""));
             let path = if target.is_empty() { PathBuf::from(&name) } else { resolved(&name, target) };
             assert!(root().join(&path).exists(), "{name}: {link}");
@@ -192,13 +195,14 @@ fn links_lead_somewhere() {
             }
         }
     }
+    assert!(count > 300, "only {count} links");
 }
 
 #[test]
 fn paths_that_pages_name_exist() {
     let folders: BTreeSet<String> =
         listed("").into_iter().filter(|name| root().join(name).is_dir() && name != "target").collect();
-    let mut missing = Vec::new();
+    let (mut missing, mut count) = (Vec::new(), 0);
     for name in present() {
         let text = read(&name);
         let folder = Path::new(&name).parent().unwrap();
@@ -209,12 +213,14 @@ fn paths_that_pages_name_exist() {
             if !folders.contains(top) || pattern || MADE.iter().any(|made| word.starts_with(made)) {
                 continue;
             }
+            count += 1;
             if !root().join(word).exists() && !root().join(folder).join(word).exists() {
                 missing.push(format!("{name}: {word}"));
             }
         }
     }
     assert!(missing.is_empty(), "{missing:#?}");
+    assert!(count > 400, "only {count} paths are named");
 }
 
 /// The texts of the modules of the library, by their paths below `src`.
@@ -248,7 +254,7 @@ fn declares(text: &str, name: &str) -> bool {
 fn source_that_pages_name_exists() {
     let mut source = Vec::new();
     modules(&root().join("src"), &mut source);
-    let mut missing = Vec::new();
+    let (mut missing, mut files, mut items) = (Vec::new(), 0, 0);
     for name in present() {
         let text = read(&name);
         let prose: String = outside_of_code(&text).flat_map(|line| [line, "\n"]).collect();
@@ -256,6 +262,7 @@ fn source_that_pages_name_exists() {
         for code in prose.lines().flat_map(|line| line.split('`').skip(1).step_by(2)) {
             let is_module = code.ends_with(".rs") && code.contains('/') && !code.contains(['*', ' ', '<', '{']);
             let ends = |path: &str| path == code || path.ends_with(&format!("/{code}"));
+            files += usize::from(is_module);
             let is_there = || root().join(code).exists() || root().join(resolved(&name, code)).exists();
             if is_module && !is_there() && !source.iter().any(|(path, _)| ends(path)) {
                 missing.push(format!("{name}: {code}"));
@@ -263,6 +270,7 @@ fn source_that_pages_name_exists() {
             let words = code.split(|c: char| !(c.is_alphanumeric() || "_:".contains(c)));
             for (owner, item) in words.filter_map(|word| word.rsplit_once("::")) {
                 let is_ours = !FOREIGN.iter().any(|foreign| owner.starts_with(foreign)) && !item.is_empty();
+                items += usize::from(is_ours);
                 if is_ours && !source.iter().any(|(_, text)| declares(text, item)) {
                     missing.push(format!("{name}: {code}"));
                 }
@@ -270,6 +278,7 @@ fn source_that_pages_name_exists() {
         }
     }
     assert!(missing.is_empty(), "{missing:#?}");
+    assert!(files > 150 && items > 50, "only {files} files and {items} items are named");
 }
 
 #[test]
@@ -281,18 +290,20 @@ fn options_that_pages_name_exist() {
     }
     let known: BTreeSet<&str> =
         names_after(&table, "--").chain(names_after(&texts, "--")).chain(OTHERS.iter().copied()).collect();
-    let mut unknown = BTreeSet::new();
+    let (mut unknown, mut count) = (BTreeSet::new(), 0);
     for name in present() {
         let text = ours(&read(&name));
         for option in names_after(&text, "--") {
             // Dashes of tables and of other notations are no options.
             let is_option = option.starts_with(|c: char| c.is_ascii_lowercase());
+            count += usize::from(is_option);
             if is_option && !known.contains(option) {
                 unknown.insert(format!("{name}: --{option}"));
             }
         }
     }
     assert!(unknown.is_empty(), "{unknown:#?}");
+    assert!(count > 1000, "only {count} options are named");
 }
 
 #[test]
@@ -319,15 +330,18 @@ fn subcommands_that_pages_name_exist() {
     let table = read("docs/options.md");
     let known: BTreeSet<&str> = names_after(&table, "## `nnef-flatten ").chain(["help"]).collect();
     assert!(known.contains("check"), "{known:?}");
+    let mut count = 0;
     for name in present() {
         let text = read(&name);
         for (at, _) in text.match_indices("`nnef-flatten ").chain(text.match_indices("\n$ nnef-flatten ")) {
             let rest = text[at..].trim_start().trim_start_matches(['`', '$', ' ']);
             let word = rest["nnef-flatten ".len()..].split([' ', '`', '\n']).next().unwrap();
             let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase());
+            count += usize::from(is_word);
             assert!(!is_word || known.contains(word), "{name}: nnef-flatten {word}");
         }
     }
+    assert!(count > 50, "only {count} subcommands are named");
 }
 
 #[test]

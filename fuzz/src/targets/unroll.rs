@@ -27,11 +27,13 @@ pub fn target(bytes: &[u8]) {
     else {
         return;
     };
+    assert_eq!(found.outputs.len(), wanted.outputs.len(), "{text}");
     for ((name, wanted), (_, found)) in wanted.outputs.iter().zip(&found.outputs) {
-        let close =
-            wanted.to_scalars().iter().zip(found.to_scalars().iter()).all(|(a, b)| {
-                a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1.0)
-            });
+        assert_eq!(found.shape(), wanted.shape(), "{name} of {text}");
+        let close = wanted.to_scalars().iter().zip(found.to_scalars().iter()).all(|(a, b)| {
+            let near = || (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1.0);
+            a == b || a.is_nan() && b.is_nan() || a.is_finite() && b.is_finite() && near()
+        });
         assert!(close, "{name} is {wanted:?} in the network, {found:?} in the graph of {text}");
     }
 }

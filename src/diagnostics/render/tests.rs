@@ -108,6 +108,13 @@ fn long_traces_are_elided() {
     diagnostic.elided = None;
     let text = human(&sources, &diagnostic, false);
     assert!(["`f0`", "`f5`", "`f24`", "`f29`"].iter().all(|frame| text.contains(frame)), "{text}");
+    for (hidden, told) in [(0, None), (1, Some("… 1 more call …")), (2, Some("… 2 more calls …"))] {
+        diagnostic.expansion.truncate(MAX_FRAMES + hidden);
+        let text = human(&sources, &diagnostic, false);
+        let found = text.lines().map(str::trim).find(|line| line.starts_with('…'));
+        assert_eq!((found, text.matches("called at t:2:1").count()), (told, MAX_FRAMES), "{text}");
+        diagnostic.expansion = (0..30).map(|i| TraceFrame { fragment: format!("f{i}"), at: at(2) }).collect();
+    }
 }
 
 #[test]

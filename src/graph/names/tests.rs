@@ -48,9 +48,13 @@ fn long_paths_are_shortened() {
     let mut names = Names::new();
     let (root, part) = (names.intern("r"), names.intern("f"));
     let mut table = TensorNames::default();
-    let mut id = table.user(root);
-    for _ in 0..1000 {
-        id = table.child(id, part, 1, false);
+    let mut ids = vec![table.user(root)];
+    for at in 0..1000 {
+        ids.push(table.child(ids[at], part, 1, false));
     }
-    assert!(spell(&table, &names, id).len() < 60);
+    ids.iter().for_each(|&id| table.mark_used(id));
+    table.resolve(&names, &Default::default());
+    let spelled: std::collections::BTreeSet<String> = ids[1..].iter().map(|id| spell(&table, &names, *id)).collect();
+    assert_eq!(spelled.len(), 1000);
+    assert!(spelled.iter().all(|name| name.starts_with("r_f1") && name.len() < 60), "{spelled:?}");
 }

@@ -10,9 +10,10 @@ use crate::loops::network::Network;
 use crate::loops::ops::{Attributes, Op};
 use crate::tensor::kernels::EDGES;
 use crate::tensor::{DType, Tensor};
+use crate::tests::near;
 
 fn same(a: f64, b: f64) -> bool {
-    a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-12 * a.abs().max(b.abs())
+    near(a, b, 1e-12 * a.abs().max(b.abs()))
 }
 
 /// The output of a network, and that of its flat graph.

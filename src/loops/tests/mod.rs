@@ -17,6 +17,7 @@ use crate::loops::Evaluation;
 use crate::loops::network::Network;
 use crate::source::Sources;
 use crate::tensor::Tensor;
+use crate::tests::all_near;
 
 /// The text of a network with these layers, and the inputs and constants that all examples share.
 fn text(layers: &str, outputs: &str) -> String {
@@ -84,9 +85,7 @@ fn assert_close(found: &[(String, Tensor)], wanted: &[(String, Tensor)], what: &
     for (name, wanted) in wanted {
         let (_, found) = found.iter().find(|(other, _)| other == name).unwrap_or_else(|| panic!("{what}: no {name}"));
         assert_eq!(found.shape(), wanted.shape(), "{what}: shape of {name}");
-        for (a, b) in floats(found).into_iter().zip(floats(wanted)) {
-            let close = a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-5 * b.abs().max(1.0);
-            assert!(close, "{what}: {name} is {:?}, not {:?}", floats(found), floats(wanted));
-        }
+        let (found, wanted) = (floats(found), floats(wanted));
+        assert!(all_near(&found, &wanted, 1e-5), "{what}: {name} is {found:?}, not {wanted:?}");
     }
 }

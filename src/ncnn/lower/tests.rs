@@ -13,6 +13,7 @@ use crate::ncnn::weights::{NcnnWeights, WeightFile};
 use crate::onnx::contents::DiskFile;
 use crate::source::FileId;
 use crate::tensor::Tensor;
+use crate::tests::all_near;
 use crate::{Graph, Lower, Options};
 
 fn lowered(layers: &str, weights: &[f32]) -> (Graph, NcnnWeights, String) {
@@ -171,8 +172,18 @@ fn layers_compute_what_ncnn_documents() {
             _ => &[2, 1, 3],
         };
         let (found, items) = computed(&format!("{input}\n{layer}"), weights, extents);
-        let apart = items.iter().zip(wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(found == shape && apart < 1e-6, "{layer}: {found:?} {items:?}");
+        assert!(found == shape && all_near(&items, wanted, 1e-6), "{layer}: {found:?} {items:?}");
+    }
+}
+
+/// The items are 1 + column + 6 * row, so that the mean of samples is what is in the middle of the region.
+#[test]
+fn regions_are_sampled_around_their_middle() {
+    for (settings, wanted) in [("4=0 5=0", 18.5), ("3=2 4=0 5=1", 18.5), ("4=1 5=0", 15.0), ("3=2 4=1 5=1", 15.0)] {
+        let regions = format!("MemoryData m 0 1 r 0=4\nROIAlign l 2 1 a r b 0=1 1=1 2=1.0 {settings}");
+        let layers = format!("Input in 0 1 a 0=6 1=6 2=1\n{regions}");
+        let (shape, items) = computed(&layers, &[1.5, 1.5, 3.5, 3.5], &[1, 6, 6]);
+        assert!(shape == [1, 1, 1] && all_near(&items, &[wanted], 1e-6), "{settings}: {shape:?} {items:?}");
     }
 }
 
@@ -192,7 +203,7 @@ fn caches_of_attention_are_heads_or_columns() {
         let layers = format!("Input in 0 1 a 0=2 1=1\n{caches}\n{layer}");
         let (shape, items) = computed(&layers, &weights(cache), &[1, 2]);
         let wanted = [(10.0 + 20.0 + 1.0) / 3.0, (30.0 + 40.0 + 2.0) / 3.0];
-        assert!(shape == [1, 2] && items.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9), "{sizes}: {items:?}");
+        assert!(shape == [1, 2] && all_near(&items, &wanted, 1e-9), "{sizes}: {items:?}");
     }
 }
 

@@ -395,6 +395,7 @@ fn models_survive_formatting() {
     for RealDocument { name, text } in models() {
         let once = format_text(&text, Dialect::V1);
         assert_eq!(format_text(&once, Dialect::V1), once, "{name}");
+        assert!(!trees(&text).is_empty(), "{name} is not read");
         assert_eq!(trees(&text), trees(&once), "{name}");
         let comments = |text: &str| parse_as(text, Dialect::V1).module.comments.len();
         assert_eq!(comments(&text), comments(&once), "{name}");

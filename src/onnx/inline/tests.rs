@@ -345,6 +345,9 @@ fn graphs_do_not_share_what_is_known() {
     let text = format!("t = Constant <value = bool {{1}}> () b, y = Loop <body = {body}> (n, , t)");
     let found = unrolled("float[2] x, int64 n", &text);
     assert_eq!(found.matches("If").count(), 1, "{found}");
+    // Behind the body it is known again.
+    let found = unrolled("float[2] x, int64 n", &format!("{} y = If {IF} (t)", text.replace("b, y =", "b, z =")));
+    assert!(found.matches("If").count() == 1 && found.contains("y = Neg (x)"), "{found}");
 }
 
 #[test]

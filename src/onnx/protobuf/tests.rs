@@ -18,6 +18,12 @@ fn again(bytes: &[u8]) -> Vec<u8> {
     encode(&model.names, EncodedPart::Model(&model)).unwrap()
 }
 
+/// The message of what is not decoded, and its place.
+fn refused(bytes: &[u8]) -> (String, usize) {
+    let Err(error) = decode(&Bytes::copy_from_slice(bytes).into()) else { panic!("{bytes:?} is decoded") };
+    (error.message, error.at)
+}
+
 #[test]
 fn models_keep_their_bytes() {
     let bytes = example();
@@ -80,8 +86,15 @@ fn groups_and_fields_in_another_encoding_survive() {
             assert_eq!(again(&bytes), bytes, "{path:?} {number}");
         }
     }
-    for bad in [&b"\x3c"[..], b"\x3b", b"\x3b\x44", b"\x3b\x43\x3c\x44", b"\x3b\x08", &b"\x3b".repeat(200)] {
-        assert!(decode(&Bytes::copy_from_slice(bad).into()).is_err(), "{bad:?}");
+    for (bad, message, at) in [
+        (&b"\x3c"[..], "a field of an unknown encoding", 0),
+        (b"\x3b", "an unterminated group", 0),
+        (b"\x3b\x44", "the end of a group that was not started", 1),
+        (b"\x3b\x43\x3c\x44", "the end of a group that was not started", 2),
+        (b"\x3b\x08", "an unterminated number", 2),
+        (&b"\x3b".repeat(200), "messages are nested deeper than 100", 100),
+    ] {
+        assert_eq!(refused(bad), (message.to_owned(), at), "{bad:?}");
     }
 }
 
@@ -125,9 +138,8 @@ fn messages_in_several_parts_are_merged() {
     let value = |ty: &[u8]| message(graph, &message(11, &message(2, ty)));
     assert_eq!(again(&value(&[message(1, b"\x08\x01"), message(4, b"")].concat())), value(&message(4, b"")));
     // Two values of an attribute have no meaning.
-    assert!(
-        decode(&Bytes::from(message(graph, &message(node, &message(attribute, b"\x18\x01\x22\x01a")))).into()).is_err()
-    );
+    let several = message(graph, &message(node, &message(attribute, b"\x18\x01\x22\x01a")));
+    assert_eq!(refused(&several).0, "an attribute has several values");
 }
 
 #[test]
@@ -158,7 +170,10 @@ fn broken_files_are_refused_at_every_length() {
     let mut refused = 0;
     for len in 0..bytes.len() {
         // A file that is truncated between two fields of the model is valid.
-        refused += usize::from(decode(&Bytes::copy_from_slice(&bytes[..len]).into()).is_err());
+        if let Err(error) = decode(&Bytes::copy_from_slice(&bytes[..len]).into()) {
+            refused += 1;
+            assert!(error.at <= len, "{error:?} of {len} bytes");
+        }
     }
     assert!(refused > bytes.len() * 9 / 10);
     let nested = (0..200).fold(Vec::new(), |inner: Vec<u8>, _| {
@@ -172,8 +187,13 @@ fn broken_files_are_refused_at_every_length() {
         decode(&Bytes::from(nested).into())
             .is_ok_and(|found| found.model.graph.is_some_and(|graph| graph.rest.is_some()))
     );
-    for bad in [&b"\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"[..], b"", b"\x0f", b"\x3a\x05"] {
-        assert!(decode(&Bytes::copy_from_slice(bad).into()).is_err(), "{bad:?}");
+    for (bad, message) in [
+        (&b"\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"[..], "a field is longer than the message around it"),
+        (b"", "the file is empty"),
+        (b"\x0f", "a field of an unknown encoding"),
+        (b"\x3a\x05", "a field is longer than the message around it"),
+    ] {
+        assert_eq!(self::refused(bad), (message.to_owned(), 0), "{bad:?}");
     }
 }
 
@@ -182,9 +202,9 @@ fn broken_files_are_refused_at_every_length() {
 fn reading_goes_on_behind_broken_numbers() {
     // A number, packed numbers of which the second has no end, and a number.
     let message: Contents = Bytes::from_static(b"\x08\x05\x0a\x02\x07\x80\x08\x09").into();
-    let (mut reader, mut found, mut broken) = (MessageReader::new(&message), Vec::new(), 0);
+    let (mut reader, mut found, mut broken) = (MessageReader::new(&message), Vec::new(), Vec::new());
     while let Ok(Some((1, _))) = reader.next() {
-        broken += usize::from(reader.ints(|number| found.push(number)).is_err());
+        broken.extend(reader.ints(|number| found.push(number)).err().map(|error| error.message));
     }
-    assert_eq!((found, broken), (vec![5, 7, 9], 1));
+    assert_eq!((found, broken), (vec![5, 7, 9], vec!["an unterminated number".to_owned()]));
 }

@@ -11,6 +11,7 @@ use crate::onnx::run::{Interpreter, Stores};
 use crate::source::Sources;
 use crate::tensor::value::RunValue;
 use crate::tensor::{DType, Data, Tensor};
+use crate::tests::all_near;
 
 /// The document of a graph in an operator set.
 fn document(version: i64, graph: &str) -> Document {
@@ -83,10 +84,8 @@ fn agrees(version: i64, graph: &str) -> String {
     for ((name, found), wanted) in found.outputs.iter().zip(&wanted) {
         assert_eq!(found.shape(), wanted.shape(), "{name} of {text}");
         let tolerance = if wanted.dtype().is_float() { 1e-4 } else { 0.0 };
-        let near =
-            |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= tolerance * (1.0 + b.abs()) || a.is_nan() && b.is_nan();
         let pair = (found.to_scalars(), wanted.to_scalars());
-        assert!(pair.0.iter().zip(&pair.1).all(near), "{name}: {pair:?} of {text}");
+        assert!(all_near(&pair.0, &pair.1, tolerance), "{name}: {pair:?} of {text}");
     }
     text
 }
@@ -460,7 +459,9 @@ fn strict_translations_have_formulas() {
     let wanted = run(&mut document(21, graph), &given);
     let (flat, variables, _) = document(21, graph).translate(&strict, Limits::default()).unwrap();
     let found = Evaluator::with_limits(Limits::default()).run(&flat, &given, &variables).unwrap();
+    assert_eq!(found.outputs.len(), wanted.len());
     for ((name, found), wanted) in found.outputs.iter().zip(&wanted) {
+        assert_eq!(found.shape(), wanted.shape(), "{name}");
         let same = |(a, b): (&f64, &f64)| (*a as f32).to_bits() == (*b as f32).to_bits() || a.is_nan() && b.is_nan();
         let (found, wanted) = (found.to_scalars(), wanted.to_scalars());
         assert!(found.iter().zip(&wanted).all(same), "{name}: {found:?}, {wanted:?}");

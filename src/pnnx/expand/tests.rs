@@ -6,6 +6,7 @@ use crate::pnnx::number::keeps_integer_part;
 use crate::pnnx::parse::{Reading, parse};
 use crate::tensor::Tensor;
 use crate::tensor::usage::Usage;
+use crate::tests::near;
 
 fn number(expression: &Expression, operands: &[f64]) -> f64 {
     let operands: Vec<Arc<Tensor>> =
@@ -32,11 +33,9 @@ fn templates_mean_their_operations() {
         for x in samples {
             for y in if two { &samples[..] } else { &samples[..1] } {
                 let (wanted, found) = (number(&own, &[x, *y]), number(template, &[x, *y]));
-                let close = (wanted - found).abs() <= 1e-9 * wanted.abs().max(x.abs()).max(1e-9) + op.bound()
-                    || wanted == found
-                    || wanted.is_nan() && found.is_nan();
+                let close = near(found, wanted, 1e-9 * wanted.abs().max(x.abs()).max(1e-9) + op.bound());
                 // A quotient may be rounded to the next integer.
-                let next = two && !keeps_integer_part(x, *y) && (wanted - found).abs() <= y.abs().max(1.0);
+                let next = two && !keeps_integer_part(x, *y) && near(found, wanted, y.abs().max(1.0));
                 assert!(close || next, "{name}({x}, {y}) = {wanted}, its template gives {found}");
             }
         }

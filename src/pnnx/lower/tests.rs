@@ -12,6 +12,7 @@ use crate::graph::{Graph, Shape};
 use crate::pnnx::model::PnnxModel;
 use crate::source::FileId;
 use crate::tensor::Tensor;
+use crate::tests::all_near;
 use crate::{Lower, Options};
 
 mod complex;
@@ -550,7 +551,7 @@ fn instance_norms_use_the_statistics_that_they_say() {
     let ((shape, items), third) = (value(&text, &[&[1, 2, 3], &[2], &[2]]), 1.5f64.sqrt());
     assert_eq!(shape, [1, 2, 3]);
     let wanted = [-third, 0.0, third, -third, 0.0, third];
-    assert!(items.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9), "{items:?}");
+    assert!(all_near(&items, &wanted, 1e-9), "{items:?}");
     // Without statistics, there is nothing to use.
     assert!(lowered(&file(&operands[..1], "F.instance_norm", "$input=0 use_input_stats=False")).1);
 }

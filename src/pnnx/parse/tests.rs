@@ -40,20 +40,20 @@ fn mistakes_have_their_rules() {
 #[test]
 fn careless_texts_are_read_by_arity() {
     let cases = [
-        ("expm1,@0", "expm1(@0)"),
-        ("mul(expm1,@0),log1p,@1", "mul(expm1(@0),log1p(@1))"),
-        ("add(expm1,@0),mul(log1p,abs(@0)),2", "add(expm1(@0),mul(log1p(abs(@0)),2))"),
-        ("add(@0,nan.0)", "add(@0,nan)"),
-        ("add(@0,,mul(@1,2))", "add(@0,mul(@1,2))"),
-        ("[expm1,@0,size(@1)]", "[expm1(@0),size(@1)]"),
-        ("add(size(@0),expm1,@1)", "add(size(@0),expm1(@1))"),
-        ("add(size(abs(@0),1),expm1,@1)", "add(size(abs(@0),1),expm1(@1))"),
-        ("mul,size,@0,1,@1", "mul(size(@0,1),@1)"),
-        ("max,[1,2],3", "max([1,2],3)"),
-        ("size,@0", "size(@0)"),
+        ("expm1,@0", "E-EXPECT", "expm1(@0)"),
+        ("mul(expm1,@0),log1p,@1", "E-EXPECT", "mul(expm1(@0),log1p(@1))"),
+        ("add(expm1,@0),mul(log1p,abs(@0)),2", "E-EXPECT", "add(expm1(@0),mul(log1p(abs(@0)),2))"),
+        ("add(@0,nan.0)", "E-OP", "add(@0,nan)"),
+        ("add(@0,,mul(@1,2))", "E-EXPECT", "add(@0,mul(@1,2))"),
+        ("[expm1,@0,size(@1)]", "E-EXPECT", "[expm1(@0),size(@1)]"),
+        ("add(size(@0),expm1,@1)", "E-EXPECT", "add(size(@0),expm1(@1))"),
+        ("add(size(abs(@0),1),expm1,@1)", "E-EXPECT", "add(size(abs(@0),1),expm1(@1))"),
+        ("mul,size,@0,1,@1", "E-EXPECT", "mul(size(@0,1),@1)"),
+        ("max,[1,2],3", "E-EXPECT", "max([1,2],3)"),
+        ("size,@0", "E-EXPECT", "size(@0)"),
     ];
-    for (text, wanted) in cases {
-        assert!(read(text, false).is_err(), "{text}");
+    for (text, rule, wanted) in cases {
+        assert_eq!(read(text, false).unwrap_err(), [rule], "{text}");
         assert_eq!(read(text, true).unwrap().canonical(), wanted, "{text}");
     }
     for (text, rules) in [
@@ -89,8 +89,17 @@ fn chains_need_no_stack() {
         assert_eq!(expression.classes().1, depth);
         assert!(expression.infix().len() > depth);
     }
-    for text in ["(", "neg(", "[", "add(@0,", "@", "%", "-"] {
-        assert!(read(&text.repeat(depth), false).is_err(), "{text}");
+    for (text, rule) in [
+        ("(", "E-EXPECT"),
+        ("neg(", "E-EXPECT"),
+        ("[", "E-EXPECT"),
+        ("add(@0,", "E-EXPECT"),
+        ("@", "E-CHAR"),
+        ("%", "E-CHAR"),
+        ("-", "E-CHAR"),
+    ] {
+        let found = read(&text.repeat(depth), false).unwrap_err();
+        assert!(!found.is_empty() && found.iter().all(|found| *found == rule), "{text}: {found:?}");
     }
 }
 

@@ -126,7 +126,7 @@ fn map(keys: &[&str], values: &[i64]) -> Result<MapValue, TensorError> {
 fn maps_have_an_order_and_no_key_twice() {
     let found = map(&["b", "a", "b"], &[1, 2, 3]).unwrap();
     assert_eq!(found, map(&["a", "b"], &[2, 3]).unwrap());
-    assert!(map(&["a"], &[1, 2]).is_err());
+    assert_eq!(map(&["a"], &[1, 2]).unwrap_err().0, "keys of shape [1] do not fit values of shape [2]");
     let floats = Tensor::scalars(&[1], vec![0.5]).unwrap();
     assert_eq!(MapValue::new(&floats, &floats).unwrap_err().0, "keys of a map have the type float64");
 }
@@ -135,17 +135,24 @@ fn maps_have_an_order_and_no_key_twice() {
 fn other_values_are_refused() {
     let sequence = ValueForm::Sequence(Box::new(ValueForm::Map { key: DType::Int64, value: DType::Float32 }));
     let optional = ValueForm::Optional(Box::new(sequence.clone()));
-    for (form, text) in [
-        (&sequence, "1"),
-        (&sequence, "null"),
-        (&sequence, "[null]"),
-        (&sequence, r#"{"keys": [1], "values": [2]}"#),
-        (&sequence, r#"[{"keys": [1]}]"#),
-        (&sequence, r#"[{"keys": [1, 2], "values": [2]}]"#),
-        (&sequence, r#"[{"keys": ["a"], "values": [2]}]"#),
-        (&optional, r#"[null]"#),
+    let array = "where a sequence is declared: write an array of its items";
+    let object = "where a map is declared: write an object of two arrays, `keys` and `values`";
+    for (form, text, message) in [
+        (&sequence, "1", &format!("an integer {array}")),
+        (&sequence, "null", &format!("null {array}")),
+        (&sequence, "[null]", &format!("null {object}")),
+        (&sequence, r#"{"keys": [1], "values": [2]}"#, &format!("an object {array}")),
+        (&sequence, r#"[{"keys": [1]}]"#, &format!("an object {object}")),
+        (
+            &sequence,
+            r#"[{"keys": [1, 2], "values": [2]}]"#,
+            &"keys of shape [2] do not fit values of shape [1]".to_owned(),
+        ),
+        (&sequence, r#"[{"keys": ["a"], "values": [2]}]"#, &"a string that int64 does not have".to_owned()),
+        (&optional, r#"[null]"#, &format!("null {object}")),
     ] {
-        assert!(from_json(&format!("{{\"x\": {text}}}"), &|_| Some(form.clone())).is_err(), "{text}");
+        let found = from_json(&format!("{{\"x\": {text}}}"), &|_| Some(form.clone()));
+        assert_eq!(found.unwrap_err().1, *message, "{text}");
     }
     let array = || Tensor::integers(&[1], vec![1]).unwrap();
     let missing = assembled(vec![("x[0].keys".into(), array())], [("x", &sequence)]).unwrap_err().0;

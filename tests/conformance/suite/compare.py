@@ -1,8 +1,16 @@
 """Equality of numbers, of flat graphs and of texts of expressions."""
 
+import cmath
 import json
 import math
 import re
+
+
+def near(got, want, most):
+    """Equal floats, both not a number, or finite ones that are at most so far apart."""
+    if got == want or got != got and want != want:
+        return True
+    return math.isfinite(got) and math.isfinite(want) and abs(got - want) <= most
 
 
 def close(got, want, tolerance=1e-4):
@@ -20,11 +28,7 @@ def close(got, want, tolerance=1e-4):
             return got == want
     if got is None or isinstance(got, list):
         return False
-    if want != want:
-        return got != got
-    if math.isinf(want) or math.isinf(got):
-        return got == want
-    return abs(got - want) <= tolerance * max(1.0, abs(want))
+    return near(got, want, tolerance * max(1.0, abs(want)))
 
 
 def same(a, b, tolerance=1e-6):
@@ -32,7 +36,7 @@ def same(a, b, tolerance=1e-6):
     if isinstance(a, bool) or isinstance(b, bool):
         return type(a) is type(b) and a == b
     if isinstance(a, float) and isinstance(b, float):
-        return a == b or (a != a and b != b) or abs(a - b) <= tolerance * max(1.0, abs(a), abs(b))
+        return near(a, b, tolerance * max(1.0, abs(a), abs(b)))
     if type(a) is not type(b):
         return False
     if isinstance(a, dict):
@@ -133,7 +137,8 @@ def same_text(got, want, tolerance=0.0):
     if not isinstance(want, str) or not isinstance(got, str):
         return got == want
     (a, x), (b, y) = literals(got), literals(want)
-    return a == b and all(g == w or abs(g - w) <= tolerance * max(1.0, abs(w)) for g, w in zip(x, y))
+    return a == b and all(g == w or cmath.isfinite(g) and cmath.isfinite(w) and abs(g - w) <= tolerance * max(1.0, abs(w))
+                          for g, w in zip(x, y))
 
 
 def nested(flat, shape):

@@ -21,6 +21,13 @@ pub struct InferredOutput {
     pub shape: Option<Vec<Option<usize>>>,
 }
 
+impl InferredOutput {
+    /// Whether all extents are inferred.
+    pub fn is_whole(&self) -> bool {
+        self.shape.as_ref().is_some_and(|shape| shape.iter().all(Option::is_some))
+    }
+}
+
 /// What is inferred of outputs by their names.
 pub type Inferred = BTreeMap<String, InferredOutput>;
 

@@ -23,11 +23,12 @@ fn a_failure_half_way_leaves_what_was_there() {
             };
             target.write(&mut Content::new(&mut graph).with_files(&model))
         };
-        assert!(attempt("one", true).is_err());
+        let failed = || attempt("other", true).unwrap_err().to_string().contains("no more");
+        assert!(failed());
         assert!(!path.exists());
         attempt("one", false).unwrap();
         let before = if path.is_dir() { files(&path) } else { vec![(String::new(), fs::read(&path).unwrap())] };
-        assert!(attempt("two", true).is_err());
+        assert!(failed());
         let after = if path.is_dir() { files(&path) } else { vec![(String::new(), fs::read(&path).unwrap())] };
         assert!(before == after);
         attempt("two", false).unwrap();
@@ -87,7 +88,7 @@ fn a_folder_is_replaced_only_if_nothing_is_lost() {
         fs::remove_file(path).unwrap();
     }
     let run = fixture.run("-q m/graph.nnef -o .");
-    assert_eq!(run.status(), 2, "{}", run.err());
+    assert!(run.status() == 2 && run.err().contains("holds the model that is read"), "{}", run.err());
     fs::create_dir(fixture.path("here")).unwrap();
     let run = call(["-q", "../m", "-o", "."]).within(&fixture.path("here")).run();
     assert_eq!(run.status.code(), Some(2));

@@ -1,14 +1,10 @@
 //! What single layers compute, by formulas.
 
 use super::computed;
+use crate::tests::all_near;
 
 const IMAGE: &str = "Input in 0 1 a 0=3 1=2 2=1";
 const MATRIX: &str = "Input in 0 1 a 0=3 1=2";
-
-/// Whether numbers are nearly equal, or both are not numbers.
-fn near(a: f64, b: f64) -> bool {
-    a.is_nan() && b.is_nan() || a == b || (a - b).abs() <= 1e-5 * (1.0 + b.abs())
-}
 
 fn softplus(x: f64) -> f64 {
     x.exp().ln_1p()
@@ -94,8 +90,8 @@ fn functions_of_items() {
         let negative = format!("{MATRIX}\nUnaryOp n 1 1 a m 0=1\n{kind} m {rest}");
         for (layers, sign) in [(format!("{MATRIX}\n{layer}"), 1.0), (negative, -1.0)] {
             let (shape, items) = computed(&layers, &[], &[2, 3]);
-            let is_right = |(i, item): (usize, &f64)| near(*item, wanted(sign * (i as f64 + 1.0)));
-            assert!(shape == [2, 3] && items.iter().enumerate().all(is_right), "{layers}: {items:?}");
+            let wanted = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|x| wanted(sign * x));
+            assert!(shape == [2, 3] && all_near(&items, &wanted, 1e-5), "{layers}: {items:?}");
         }
     }
 }
@@ -196,7 +192,6 @@ fn layers_that_move_reduce_and_normalize() {
         });
         let of_input: Vec<usize> = extents.into_iter().rev().flatten().collect();
         let (found, items) = computed(&format!("{input}\n{layer}"), weights, &of_input);
-        let is_right = items.len() == wanted.len() && items.iter().zip(*wanted).all(|(a, b)| near(*a, *b));
-        assert!(found == *shape && is_right, "{layer}: {found:?} {items:?}");
+        assert!(found == *shape && all_near(&items, wanted, 1e-5), "{layer}: {found:?} {items:?}");
     }
 }

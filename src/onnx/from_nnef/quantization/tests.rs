@@ -10,6 +10,7 @@ use crate::eval::{Evaluator, Limits, Quantizations};
 use crate::graph::Graph;
 use crate::onnx::Document;
 use crate::tensor::Tensor;
+use crate::tests::all_near;
 use crate::{Options, expand, parse};
 
 const TEXT: &str = "version 1.0;
@@ -57,9 +58,8 @@ fn compared(quant: &str) -> String {
     let variables: BTreeMap<String, Tensor> = [("w".to_owned(), tensor(11))].into();
     let wanted = evaluator.run(&graph, &inputs, &variables).unwrap().outputs;
     let found = model.run_tensors(&inputs, (Limits::default(), &options)).unwrap();
-    for (a, b) in wanted[0].1.to_scalars().iter().zip(found[0].1.to_scalars()) {
-        assert!((a - b).abs() <= 1e-5 * (1.0 + a.abs()), "{quant}: {a} {b}");
-    }
+    let (found, wanted) = (found[0].1.to_scalars(), wanted[0].1.to_scalars());
+    assert!(all_near(&found, &wanted, 1e-5), "{quant}: {found:?}, not {wanted:?}");
     model.to_text(false).unwrap().0
 }
 

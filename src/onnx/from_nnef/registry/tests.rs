@@ -8,6 +8,7 @@ use crate::eval::{Evaluator, Limits, Quantizations};
 use crate::graph::Graph;
 use crate::onnx::Document;
 use crate::tensor::{DType, Tensor};
+use crate::tests::all_near;
 use crate::{Options, expand, parse};
 
 const HEAD: &str = "version 1.0;\nextension tract_registry tract_core;\nextension tract_registry tract_onnx;
@@ -94,9 +95,7 @@ fn compared_with(given: &str, results: &str, call: &str, fragments: &str) -> Str
     for ((_, wanted), (_, found)) in wanted.iter().zip(&found) {
         assert_eq!(wanted.shape(), found.shape(), "{call}");
         let (wanted, found) = (wanted.to_scalars(), found.to_scalars());
-        let apart = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-4 * (1.0 + b.abs());
-        let differs = wanted.iter().zip(&found).find(|(a, b)| apart((a, b)) || a.is_nan() != b.is_nan());
-        assert!(differs.is_none(), "{call}: {differs:?}");
+        assert!(all_near(&found, &wanted, 1e-4), "{call}: {found:?}, not {wanted:?}");
     }
     assert_eq!(wanted.len(), found.len());
     model.to_text(false).unwrap().0

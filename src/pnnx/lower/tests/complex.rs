@@ -112,4 +112,10 @@ fn other_operators_on_complex_numbers_are_named() {
         let text = super::file(&["(2)c64"], kind, params);
         assert!(told(&text).1.is_some(), "{kind}");
     }
+    // Results that are complex are pairs, and others keep their shapes.
+    for (element, wanted) in [("f32", "[3]"), ("c64", "[3, 2]")] {
+        let (graph, message) = told(&super::file(&["(2)c64"], "foo.bar", &format!("#1=(3){element}")));
+        let shape = graph.shape(graph.outputs[0]).map(|shape| format!("{shape:?}"));
+        assert!(message.is_some() && shape.as_deref() == Some(wanted), "{element}: {shape:?}");
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{Example, file, lowered, told};
 use crate::eval::Evaluator;
 use crate::tensor::Tensor;
+use crate::tests::all_near;
 
 /// Examples for the rules of families, as those of the other rules.
 pub(super) const EXAMPLES: &[Example] = &[
@@ -255,7 +256,13 @@ fn functions_with_formulas() {
         (&[("(2)i64", &[2.0, 0.0])], "F.one_hot", "num_classes=3", &[&[0.0, 0.0, 1.0, 1.0, 0.0, 0.0]]),
         (&[pair, pair], "torch.cdist", "$x1=0 $x2=1 p=2.0", &[&[0.0, 5.0, 5.0, 0.0]]),
         (&[pair, pair], "torch.cdist", "$x1=0 $x2=1 p=1.0", &[&[0.0, 7.0, 7.0, 0.0]]),
+        // One row beside two.
+        (&[pair, ("(1,2)f32", &[0.0, 0.0])], "torch.cdist", "$x1=0 $x2=1 p=1.0", &[&[0.0, 7.0]]),
     ]);
+    // Distances are those of rows.
+    for shapes in [["(3)f32", "(2,3)f32"], ["(2,3)f32", "(3)f32"]] {
+        assert!(told(&file(&shapes, "torch.cdist", "$x1=0 $x2=1")).1.is_some(), "{shapes:?}");
+    }
 }
 
 /// Operands without names have those of the operator of torch.
@@ -281,8 +288,7 @@ fn operands_by_position_have_the_names_of_torch() {
              pnnx.Expression f 0 1 6 expr=2\n{lines}\npnnx.Output out 1 0 9\n"
         );
         let found = results(&text, &[("(2,3)f32", &[1.0, -2.0, 3.0, -4.0, 5.0, -6.0])]);
-        let near = found[0].len() == wanted.len() && found[0].iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-6);
-        assert!(near, "{lines}: {found:?}");
+        assert!(all_near(&found[0], &wanted, 1e-6), "{lines}: {found:?}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Numbers of layers, against sums that are written out here.
 
 use super::{file, lowered, told, value};
+use crate::tests::all_near;
 
 /// The shapes of the inputs of an operator, its kind, its parameters, and the shape and the items of its result.
 type NumberCase<'c> = (&'c [&'c [usize]], &'c str, &'c str, &'c [usize], &'c [f64]);
@@ -19,8 +20,7 @@ fn check(cases: &[NumberCase]) {
         let text = file(&typed, kind, params);
         let found = value(&text, shapes);
         assert_eq!(found.0, *shape, "{text}");
-        let near = found.1.iter().zip(*items).all(|(a, b)| (a - b).abs() <= 1e-6 * b.abs().max(1.0));
-        assert!(near && found.1.len() == items.len(), "{text}{:?}", found.1);
+        assert!(all_near(&found.1, items, 1e-6), "{text}{:?}", found.1);
     }
 }
 
@@ -186,12 +186,9 @@ fn gelu_is_near_the_error_function() {
     let items: Vec<f64> =
         [1.0, 2.0, 3.0].iter().map(|x: &f64| x * (1.0 + crate::dictionary::erf(x / 2f64.sqrt())) / 2.0).collect();
     let found = value(&file(&["(3)f32"], "F.gelu", ""), &[&[3]]).1;
-    assert!(found.iter().zip(&items).all(|(a, b)| (a - b).abs() < 5e-7), "{found:?}");
+    assert!(all_near(&found, &items, 5e-7), "{found:?}");
     let found = value(&file(&["(3)f32"], "torch.erf", ""), &[&[3]]).1;
-    assert!(
-        found.iter().zip([1.0, 2.0, 3.0]).all(|(a, x)| (a - crate::dictionary::erf(x)).abs() < 1.6e-7),
-        "{found:?}"
-    );
+    assert!(all_near(&found, &[1.0, 2.0, 3.0].map(crate::dictionary::erf), 1.6e-7), "{found:?}");
 }
 
 #[test]

@@ -35,6 +35,16 @@ fn items_are_written_in_order() {
     ] {
         check(18, &scatter, &format!("y = ScatterElements <reduction = \"{reduction}\"> (x, i, u)"), &[2, 2], &wanted);
     }
+    // Of logicals, the greater one of two is true where one is.
+    let logicals = "bool[4] x = {0, 1, 0, 1}, bool[2] u = {1, 0}, int64[2] i = {0, 1}";
+    for (reduction, wanted) in [
+        ("max", [1.0, 1.0, 0.0, 1.0]),
+        ("add", [1.0, 1.0, 0.0, 1.0]),
+        ("min", [0.0, 0.0, 0.0, 1.0]),
+        ("mul", [0.0, 0.0, 0.0, 1.0]),
+    ] {
+        check(18, logicals, &format!("y = ScatterElements <reduction = \"{reduction}\"> (x, i, u)"), &[4], &wanted);
+    }
     let slices = with("int64[2,1] i = {1, 1}, float[2,2] u = {1, 1, 2, 2}");
     check(18, &slices, "y = ScatterND <reduction = \"add\"> (x, i, u)", &[2, 2], &[1.0, 2.0, 6.0, 7.0]);
     check(18, &slices, "y = ScatterND (x, i, u)", &[2, 2], &[1.0, 2.0, 2.0, 2.0]);

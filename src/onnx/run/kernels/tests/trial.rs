@@ -9,6 +9,7 @@ use crate::onnx::Document;
 use crate::onnx::text::Production;
 use crate::source::Sources;
 use crate::tensor::{Data, Tensor};
+use crate::tests::near;
 
 /// The results of a node whose operands are constants, or why it has none. `results <- nodes` has several nodes.
 pub(super) fn tried(
@@ -49,10 +50,7 @@ pub(super) fn results(version: i64, constants: &str, node: &str) -> Vec<Arc<Tens
 pub(super) fn check(version: i64, constants: &str, node: &str, shape: &[usize], items: &[f64]) {
     let found = &results(version, constants, node)[0];
     assert_eq!(found.shape(), shape, "{node}");
-    let near = |(i, wanted): (usize, &f64)| {
-        let item = found.data().float(i);
-        item == *wanted || item.is_nan() && wanted.is_nan() || (item - wanted).abs() <= 1e-4 * wanted.abs().max(1e-2)
-    };
+    let near = |(i, wanted): (usize, &f64)| near(found.data().float(i), *wanted, 1e-4 * wanted.abs().max(1e-2));
     assert!(items.len() == found.len() && items.iter().enumerate().all(near), "{node}: {:?}", found.to_scalars());
 }
 
