@@ -15,18 +15,13 @@ mod tiny;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
-use common::HEADER;
 use common::command::fast;
 use common::left_out;
+use common::{HEADER, list};
 use onnx::{MODELS, SIMPLIFIED, model};
 use rank::{OPERANDS, RANKS};
-
-/// Texts `0`, `1`, … below a length, each made from its number, with something between them.
-fn list(n: usize, between: &str, item: impl Fn(usize) -> String) -> String {
-    (0..n).map(item).collect::<Vec<_>>().join(between)
-}
 
 /// A document with fragments and statements beside an input `x`; `y` is its result.
 fn document(fragments: &str, body: &str) -> String {
@@ -466,8 +461,12 @@ fn instructions(call: impl Iterator<Item = OsString>) -> Option<u64> {
     let options = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
     let mut command = Command::new("valgrind");
     command.args(options).arg(fast::program()).args(call);
-    let output = command.stdout(Stdio::null()).output().ok()?;
-    let report = String::from_utf8_lossy(&output.stderr).into_owned();
+    counted(&command.stdout(Stdio::null()).output().ok()?)
+}
+
+/// The instructions that valgrind tells.
+fn counted(output: &Output) -> Option<u64> {
+    let report = String::from_utf8_lossy(&output.stderr);
     let line = report.lines().find(|line| line.contains("refs:"))?;
     line.rsplit(':').next()?.replace(',', "").trim().parse().ok()
 }
