@@ -65,17 +65,7 @@ fn biases(call: &Call, count: usize) -> Result<Vec<f64>, EvalError> {
     }
 }
 
-/// A correlation of the input with a filter.
-pub(crate) fn conv(call: &Call) -> KernelResult {
-    convolve(call, Direction::Down)
-}
-
-/// The transpose of a correlation.
-pub(crate) fn deconv(call: &Call) -> KernelResult {
-    convolve(call, Direction::Up)
-}
-
-fn convolve(call: &Call, direction: Direction) -> KernelResult {
+pub(crate) fn convolve(call: &Call, direction: Direction) -> KernelResult {
     let filter = call.scalars("filter")?;
     let input = call.scalars_to("input", filter.ndim())?;
     let filter = super::eval_call::lengthened(&filter, if call.draft() { input.ndim() } else { 0 });

@@ -94,7 +94,7 @@ fn items<T: Copy>(array: &ArrayD<T>) -> Vec<T> {
 }
 
 /// Computes sums or means over windows.
-fn summed(call: &Call, direction: Direction, normalize: bool) -> KernelResult {
+pub(crate) fn summed(call: &Call, direction: Direction, normalize: bool) -> KernelResult {
     let pool = Pool::read(call, direction)?;
     let all = pool.windows.volume() as f64;
     // With an ignored border, a mean is divided by the number of items within the input; that of no items is not a number.
@@ -111,20 +111,10 @@ fn summed(call: &Call, direction: Direction, normalize: bool) -> KernelResult {
     })
 }
 
-/// A box filter.
-pub(crate) fn box_filter(call: &Call) -> KernelResult {
-    summed(call, Direction::Down, call.flag("normalize")?)
-}
-
 /// The transpose of a box filter.
 pub(crate) fn debox(call: &Call) -> KernelResult {
     let normalize = call.flag("normalize")? && !call.deviates(Deviation::NeverNormalized);
     summed(call, Direction::Up, normalize)
-}
-
-/// A box filter that computes means.
-pub(crate) fn avg_pool(call: &Call) -> KernelResult {
-    summed(call, Direction::Down, true)
 }
 
 /// The greatest items within windows, and their indices within the window.

@@ -4,7 +4,7 @@
 
 use super::error::EvalError;
 use super::eval_call::{Call, KernelResult};
-use super::kernels::{MAX, MEAN, MIN, Reduction, SUM};
+use super::kernels::{MEAN, Reduction, SUM};
 use crate::dictionary::Deviation;
 use crate::tensor::kernels::Extreme;
 use crate::tensor::{DType, Element, Tensor, kernels};
@@ -48,7 +48,7 @@ pub(crate) fn reduce<T: Element, R: Element>(
 }
 
 /// Reduces numbers, as integers if they are and `whole` is set. What is not defined is refused with a message.
-fn reduced(call: &Call, of: &Reduction, whole: bool, undefined: &str) -> KernelResult {
+pub(crate) fn reduced(call: &Call, of: &Reduction, whole: bool, undefined: &str) -> KernelResult {
     let rank = rank_asked(call)?;
     let input = call.tensor_to("input", rank)?;
     let axes = axes(call, input.rank())?;
@@ -82,20 +82,10 @@ pub(crate) fn mean_reduce(call: &Call) -> KernelResult {
     reduced(call, &MEAN, whole, "the mean of an empty tensor of integers is not defined")
 }
 
-const NO_ITEMS: &str = "the maximum or minimum of an empty tensor is not defined";
-
-/// The greatest item.
-pub(crate) fn max_reduce(call: &Call) -> KernelResult {
-    reduced(call, &MAX, true, NO_ITEMS)
-}
-
-/// The least item.
-pub(crate) fn min_reduce(call: &Call) -> KernelResult {
-    reduced(call, &MIN, true, NO_ITEMS)
-}
+pub(super) const NO_ITEMS: &str = "the maximum or minimum of an empty tensor is not defined";
 
 /// The index of the greatest or least item of each group.
-fn place(call: &Call, greatest: bool) -> KernelResult {
+pub(crate) fn place(call: &Call, greatest: bool) -> KernelResult {
     fn found<T: Element + PartialOrd>(call: &Call, x: &Tensor, which: Extreme) -> KernelResult {
         let none = || EvalError::value(NO_ITEMS);
         let index = |items: &[T]| which.place(items).map(|at| at as i64).ok_or_else(none);
@@ -109,30 +99,10 @@ fn place(call: &Call, greatest: bool) -> KernelResult {
     }
 }
 
-/// The index of the greatest item in the row-major order of the reduced axes.
-pub(crate) fn argmax_reduce(call: &Call) -> KernelResult {
-    place(call, true)
-}
-
-/// The index of the least item in the row-major order of the reduced axes.
-pub(crate) fn argmin_reduce(call: &Call) -> KernelResult {
-    place(call, false)
-}
-
-fn logical(call: &Call, f: fn(&[bool]) -> bool) -> KernelResult {
+pub(crate) fn logical(call: &Call, f: fn(&[bool]) -> bool) -> KernelResult {
     let input = call.logicals("input")?;
     let axes = axes(call, input.rank())?;
     Ok(vec![reduce(call, &input, &axes, |items| Ok(f(items)))?])
-}
-
-/// Whether any item is true.
-pub(crate) fn any_reduce(call: &Call) -> KernelResult {
-    logical(call, |items| items.contains(&true))
-}
-
-/// Whether all items are true.
-pub(crate) fn all_reduce(call: &Call) -> KernelResult {
-    logical(call, |items| !items.contains(&false))
 }
 
 /// Softmax along axes (4.9.1), or its logarithm.

@@ -5,7 +5,7 @@
 
 use super::error::EvalError;
 use super::eval_call::{Call, KernelResult};
-use super::kernels::{MAX, MEAN, advance};
+use super::kernels::advance;
 use super::resize::{Method, Taps, interpolate, taps};
 use crate::graph::border::Border;
 use crate::tensor::{Tensor, volume};
@@ -86,7 +86,7 @@ impl Regions {
 }
 
 /// Divides regions into cells and pools each of them.
-fn pool(call: &Call, fold: fn(&[f64]) -> f64) -> KernelResult {
+pub(crate) fn pool(call: &Call, fold: fn(&[f64]) -> f64) -> KernelResult {
     let regions = Regions::read(call, call.naturals("output_size")?)?;
     regions.each(call, |region, channel, index| {
         let (from, to) = &regions.corners[region];
@@ -117,16 +117,6 @@ fn pool(call: &Call, fold: fn(&[f64]) -> f64) -> KernelResult {
     })
 }
 
-/// The mean of each cell.
-pub(crate) fn avg_roi_pool(call: &Call) -> KernelResult {
-    pool(call, MEAN.of_floats)
-}
-
-/// The greatest item of each cell.
-pub(crate) fn max_roi_pool(call: &Call) -> KernelResult {
-    pool(call, MAX.of_floats)
-}
-
 /// The interpolated item of a region at an index of the result, which has shape `size`.
 fn sampled(regions: &Regions, method: Method, region: usize, channel: usize, index: &[usize], size: &[usize]) -> f64 {
     let (from, to) = &regions.corners[region];
@@ -150,7 +140,7 @@ pub(crate) fn roi_resample(call: &Call) -> KernelResult {
 
 /// Resamples to a finer size, then pools. The printed body pools with a window of the spatial axes only, which
 /// matches no input; the intended window has extent 1 along batch and channels.
-fn align(call: &Call, fold: fn(&[f64]) -> f64) -> KernelResult {
+pub(crate) fn align(call: &Call, fold: fn(&[f64]) -> f64) -> KernelResult {
     let (size, rate) = (call.naturals("output_size")?, call.naturals("sampling_rate")?);
     let method = Method::named(call.string("resize_method")?)?;
     let fine: Option<Vec<usize>> = size.iter().zip(&rate).map(|(size, rate)| size.checked_mul(*rate)).collect();
@@ -170,14 +160,4 @@ fn align(call: &Call, fold: fn(&[f64]) -> f64) -> KernelResult {
         }
         Ok(fold(&items))
     })
-}
-
-/// The mean over each cell of a finely resampled region.
-pub(crate) fn avg_roi_align(call: &Call) -> KernelResult {
-    align(call, MEAN.of_floats)
-}
-
-/// The greatest item of each cell of a finely resampled region.
-pub(crate) fn max_roi_align(call: &Call) -> KernelResult {
-    align(call, MAX.of_floats)
 }

@@ -112,11 +112,6 @@ pub(crate) fn tile(call: &Call) -> KernelResult {
     Ok(vec![taken(call, &input, &input.repeated(&repeats), 0.0)?])
 }
 
-/// Items at indices along an axis; this axis is replaced by the axes of the indices.
-pub(crate) fn gather(call: &Call) -> KernelResult {
-    gathered(call, false)
-}
-
 /// Like [`gather`], but negative indices count from the end: an operation of registries.
 pub(crate) fn gather_wrapped(call: &Call) -> KernelResult {
     let gathered = gathered(call, true)?;
@@ -129,7 +124,7 @@ pub(crate) fn gather_wrapped(call: &Call) -> KernelResult {
     }
 }
 
-fn gathered(call: &Call, negative: bool) -> KernelResult {
+pub(crate) fn gathered(call: &Call, negative: bool) -> KernelResult {
     let (input, indices) = (call.tensor("input")?, call.tensor("indices")?);
     let axis = call.axis("axis", input.rank())?;
     let extent = input.shape()[axis];

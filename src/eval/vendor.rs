@@ -41,7 +41,7 @@ pub(super) fn erf(call: &Call) -> KernelResult {
     Ok(vec![call.mapped(&x, functions::erf)?])
 }
 
-fn along(call: &Call, log: bool) -> KernelResult {
+pub(super) fn along(call: &Call, log: bool) -> KernelResult {
     let x = sole(call)?;
     reduce::softmax_along(call, &x, &axes(call, 1, x.rank())?, log)
 }
@@ -51,14 +51,6 @@ fn axes(call: &Call, position: usize, rank: usize) -> Result<Vec<usize>, EvalErr
     let axes = attribute(call, position, "axes");
     let axes = axes.ok_or_else(|| EvalError::argument(format!("`{}` has no axes", call.name())))?;
     call.ints_of("axes", &axes)?.into_iter().map(|axis| call.check_axis(axis, rank)).collect()
-}
-
-pub(super) fn softmax(call: &Call) -> KernelResult {
-    along(call, false)
-}
-
-pub(super) fn log_softmax(call: &Call) -> KernelResult {
-    along(call, true)
 }
 
 /// `HardSigmoid` of ONNX; `alpha` and `beta` are optional.

@@ -180,10 +180,7 @@ impl Graph {
     /// Adds a tensor to the arguments of the operation that is built next, and updates `common`.
     #[inline]
     pub(crate) fn push_tensor_operand(&mut self, tensor: TensorId, common: &mut Common) {
-        let Tensor { shape, dtype, known, .. } = self.tensors[tensor.index()];
-        common.add(shape);
-        common.known |= known;
-        common.elements = Primitive::wider(common.elements, dtype);
+        self.join(Operand::Tensor(tensor), common);
         self.packed.push_tensor(tensor);
     }
 

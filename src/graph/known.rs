@@ -36,8 +36,7 @@ impl Graph {
         if tensors.is_empty() {
             return;
         }
-        let mut droppable = vec![false; self.tensors.len()];
-        tensors.iter().for_each(|tensor| droppable[tensor.index()] = true);
+        let droppable = self.marked(tensors);
         prune::prune_except(self, &droppable);
     }
 

@@ -74,10 +74,8 @@ impl Graph {
     /// The operations that outputs need if new inputs are given, and the tensors that these operations and the outputs
     /// use. An update of a variable that is needed is needed, too: the next run reads it.
     fn needed_between(&self, new: &[TensorId], outputs: &[TensorId]) -> (Vec<bool>, Vec<bool>) {
-        let (mut needed, mut wanted) = (vec![false; self.operations.len()], vec![false; self.tensors.len()]);
-        let mut given = vec![false; self.tensors.len()];
-        new.iter().for_each(|tensor| given[tensor.index()] = true);
-        outputs.iter().for_each(|tensor| wanted[tensor.index()] = true);
+        let (mut needed, mut wanted) = (vec![false; self.operations.len()], self.marked(outputs));
+        let given = self.marked(new);
         let updates = self.updates_by_variable();
         let mut open = outputs.to_vec();
         while let Some(tensor) = open.pop() {

@@ -3,6 +3,15 @@
 use super::{Graph, Tensor, TensorId};
 use crate::graph::standard::UPDATE;
 
+impl Graph {
+    /// For each tensor, whether it is one of these.
+    pub(crate) fn marked(&self, tensors: &[TensorId]) -> Vec<bool> {
+        let mut marks = vec![false; self.tensors.len()];
+        tensors.iter().for_each(|tensor| marks[tensor.index()] = true);
+        marks
+    }
+}
+
 /// Keeps updates of variables, and the operations that these, the outputs and the tensors named in the document
 /// depend on.
 pub(crate) fn prune(graph: &mut Graph) {
@@ -54,8 +63,7 @@ pub(crate) fn keep(graph: &mut Graph, needed: &[bool]) {
 /// operations are needed, because each is followed by the operations that use its results. This is the usual
 /// case, and testing it is faster than finding the needed operations.
 fn all_used(graph: &Graph) -> bool {
-    let mut used = vec![false; graph.tensors.len()];
-    graph.outputs.iter().for_each(|tensor| used[tensor.index()] = true);
+    let mut used = graph.marked(&graph.outputs);
     graph.packed.each_operand_tensor(0..graph.packed.operands_len(), &mut |tensor| used[tensor.index()] = true);
     let needed = |(tensor, used): (&Tensor, &bool)| *used || graph.names.is_user(tensor.name);
     let give_tensors = !graph.signatures.any_without_results() && !graph.packed.has_empty_array();

@@ -94,12 +94,7 @@ struct Sharing<'g> {
 
 impl<'g> Sharing<'g> {
     fn new(graph: &'g Graph, apart: &[TensorId], keeps_names: bool) -> Self {
-        let marked = |tensors: &[TensorId]| {
-            let mut marks = vec![false; graph.tensors.len()];
-            tensors.iter().for_each(|tensor| marks[tensor.index()] = true);
-            marks
-        };
-        let mut named = marked(&graph.outputs);
+        let mut named = graph.marked(&graph.outputs);
         for (named, tensor) in named.iter_mut().zip(&graph.tensors) {
             *named |= keeps_names && graph.names.is_user(tensor.name);
         }
@@ -107,7 +102,7 @@ impl<'g> Sharing<'g> {
             graph,
             functions: graph.kinds.iter().map(|kind| graph.is_function(kind)).collect(),
             named,
-            apart: marked(apart),
+            apart: graph.marked(apart),
             alias: (0..graph.tensors.len()).map(|i| TensorId(i as u32)).collect(),
             first: FxHashMap::default(),
             needed: vec![true; graph.operations.len()],

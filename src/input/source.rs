@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::edit::Edited;
 use super::model_run::ModelRun;
+use super::passes::lowered;
 use super::settings::Settings;
 use super::table::loops::Networks;
 use super::{Findings, Refusal, models};
@@ -39,7 +40,10 @@ pub(crate) trait Source: Send {
     fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal>;
 
     /// The flat graph that is written in a notation.
-    fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal>;
+    fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
+        let Flat { backing, result } = self.graph(settings)?;
+        Ok(Flat { backing, result: lowered(result, to, settings) })
+    }
 
     /// Edits the input itself, for output notations in which it is written so.
     fn edit(self: Box<Self>, _: &Settings) -> Result<Edited, Refusal> {

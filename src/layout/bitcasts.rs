@@ -93,8 +93,7 @@ impl Graph {
 
     /// Removes rearranging operations whose results nothing uses.
     fn drop_unused_movements(&mut self) {
-        let mut used = vec![false; self.tensors.len()];
-        self.outputs.iter().for_each(|tensor| used[tensor.index()] = true);
+        let mut used = self.marked(&self.outputs);
         let mut needed = vec![true; self.operations.len()];
         for (needed, operation) in needed.iter_mut().zip(&self.operations).rev() {
             *needed = !rearranges(self, operation) || self.tensors_of(operation).any(|tensor| used[tensor.index()]);

@@ -1,12 +1,11 @@
 //! The texts: a layer in each line.
 
-use rustc_hash::FxHashMap;
-
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Policy};
+use crate::diagnostics::{Code, Diagnostics, Policy};
+use crate::pnnx::lines::{LineReader, LineWords};
 use crate::pnnx::model::{OperatorParam, Role};
 use crate::pnnx::notation::has_module;
 use crate::source::word_lines::{Word, lines_of_words};
-use crate::source::{FileId, Location, Span};
+use crate::source::{FileId, Span};
 
 /// The first line of a text, which files of PNNX have, too.
 const MAGIC: &str = "7767517";
@@ -92,29 +91,24 @@ impl NcnnModel {
         file: FileId,
         policy: impl Into<Policy>,
     ) -> Result<(NcnnModel, Diagnostics), Diagnostics> {
-        let mut reader =
-            NcnnReader { text, file, found: Diagnostics::of(policy.into()), defined: FxHashMap::default() };
-        let model = reader.model();
+        let mut reader = LineReader::new(text, file, policy, &WORDS);
+        let model = reader.network();
         if reader.found.has_errors() { Err(reader.found) } else { Ok((model, reader.found)) }
     }
 }
 
-struct NcnnReader<'t> {
-    text: &'t str,
-    file: FileId,
-    found: Diagnostics,
-    /// The location of the definition of each blob.
-    defined: FxHashMap<&'t str, Span>,
-}
+const WORDS: LineWords = LineWords {
+    codes: [Code::NcnnSyntax, Code::NcnnBlob],
+    count: Code::NcnnCount,
+    text: "text",
+    line: "layer",
+    value: "blob",
+    quote: "`",
+};
 
-impl<'t> NcnnReader<'t> {
-    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
-        self.found.report(Diagnostic::new(code, Location::new(self.file, span), message));
-    }
-
-    fn model(&mut self) -> NcnnModel {
+impl<'t> LineReader<'t> {
+    fn network(&mut self) -> NcnnModel {
         let mut lines = lines_of_words(self.text);
-        let end = Span::new(self.text.len() as u32, self.text.len() as u32);
         let first = lines.next().unwrap_or_default();
         if !matches!(first[..], [(MAGIC, _)]) {
             let at = first.first().map_or(Span::default(), |(_, span)| *span);
@@ -122,22 +116,7 @@ impl<'t> NcnnReader<'t> {
             return NcnnModel::default();
         }
         let counts = lines.next().unwrap_or_default();
-        let counted = match counts[..] {
-            [(layers, _), (blobs, _)] => layers.parse::<usize>().ok().zip(blobs.parse::<usize>().ok()),
-            _ => None,
-        };
-        let at = counts.first().map_or(end, |(_, span)| *span);
-        let Some(counted) = counted else {
-            self.error(Code::NcnnSyntax, at, "the second line has two numbers: those of layers and blobs");
-            return NcnnModel::default();
-        };
-        let layers: Vec<NcnnLayer> = lines.filter_map(|line| self.layer(&line)).collect();
-        let found = (layers.len(), self.defined.len());
-        if !self.found.has_errors() && counted != found {
-            let message = format!("the text has {} layers and {} blobs", found.0, found.1);
-            self.error(Code::NcnnCount, at, message);
-        }
-        NcnnModel { layers }
+        NcnnModel { layers: self.counted(&counts, lines, Self::layer) }
     }
 
     fn layer(&mut self, line: &[Word<'t>]) -> Option<NcnnLayer> {
@@ -152,19 +131,7 @@ impl<'t> NcnnReader<'t> {
         };
         let (bottoms, rest) = self.blobs(*bottoms, rest)?;
         let (tops, rest) = self.blobs(*tops, rest)?;
-        for (blob, at) in bottoms {
-            if !self.defined.contains_key(blob) {
-                self.error(Code::NcnnBlob, *at, format!("no earlier layer defines the blob `{blob}`"));
-            }
-        }
-        for (blob, at) in tops {
-            if let Some(before) = self.defined.insert(blob, *at) {
-                let at = Location::new(self.file, *at);
-                let message = format!("two layers define the blob `{blob}`");
-                let before = Location::new(self.file, before);
-                self.found.report(Diagnostic::new(Code::NcnnBlob, at, message).see(before, "the first one"));
-            }
-        }
+        self.note(bottoms, tops);
         let names = |words: &[Word]| words.iter().map(|(word, _)| (*word).to_owned()).collect();
         // ncnn itself reads numbers only.
         let is_named = |word: &&Word| {
@@ -182,16 +149,9 @@ impl<'t> NcnnReader<'t> {
         })
     }
 
-    /// Splits words after a number of them.
-    fn blobs<'l>(&mut self, (count, at): Word, rest: &'l [Word<'t>]) -> Option<(&'l [Word<'t>], &'l [Word<'t>])> {
-        let Ok(count) = count.parse::<usize>() else {
-            self.error(Code::NcnnSyntax, at, format!("`{count}` is not a number of blobs"));
-            return None;
-        };
-        let Some((names, rest)) = rest.split_at_checked(count) else {
-            self.error(Code::NcnnSyntax, at, format!("{count} blobs are announced, {} words follow", rest.len()));
-            return None;
-        };
+    /// Splits words after a number of names of blobs.
+    fn blobs<'l>(&mut self, count: Word, rest: &'l [Word<'t>]) -> Option<(&'l [Word<'t>], &'l [Word<'t>])> {
+        let (names, rest) = self.names(count, rest)?;
         if let Some((word, at)) = names.iter().find(|(word, _)| word.contains('=')) {
             self.error(Code::NcnnSyntax, *at, format!("`{word}` is a parameter, not the name of a blob"));
             return None;

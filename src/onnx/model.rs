@@ -12,8 +12,10 @@ use crate::graph::OriginId;
 use crate::graph::names::{NameId, TensorNames};
 use crate::source::names::{Name, Names};
 
+mod attribute;
 mod sizes;
 
+pub(crate) use attribute::{AttributeItem, ints_value, text_value};
 pub(crate) use sizes::PartSizes;
 
 /// An encoded field of a protobuf message.
@@ -292,6 +294,24 @@ impl AttributeValue {
     /// Whether it has graphs.
     pub(crate) fn has_graphs(&self) -> bool {
         matches!(self, AttributeValue::Graph(_) | AttributeValue::Graphs(_))
+    }
+
+    /// The graphs in it.
+    pub(crate) fn graphs(&self) -> &[GraphProto] {
+        match self {
+            AttributeValue::Graph(graph) => std::slice::from_ref(graph),
+            AttributeValue::Graphs(graphs) => graphs,
+            _ => &[],
+        }
+    }
+
+    /// [`Self::graphs`], to be changed.
+    pub(crate) fn graphs_mut(&mut self) -> &mut [GraphProto] {
+        match self {
+            AttributeValue::Graph(graph) => std::slice::from_mut(graph),
+            AttributeValue::Graphs(graphs) => graphs,
+            _ => &mut [],
+        }
     }
 }
 

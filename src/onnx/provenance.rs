@@ -4,7 +4,7 @@ use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
 use super::inline::add_metadata;
-use super::model::{AttributeValue, EncodedField, ExpandedCall, ModelProto, NodeProto, Wire};
+use super::model::{EncodedField, ExpandedCall, ModelProto, NodeProto, Wire};
 use super::protobuf::fields::{entry, node};
 use super::protobuf::writer;
 use crate::source::names::{Name, Names};
@@ -59,15 +59,8 @@ impl Notes {
     fn nodes(&mut self, nodes: &mut [NodeProto], limit: u64) -> bool {
         for node in nodes {
             self.bytes += (node.bytes() + NOTE) as u64;
-            let within = self.bytes <= limit
-                && node.attributes.iter_mut().all(|attribute| match &mut attribute.value {
-                    AttributeValue::Graph(graph) => self.nodes(&mut graph.nodes, limit),
-                    AttributeValue::Graphs(graphs) => {
-                        graphs.iter_mut().all(|graph| self.nodes(&mut graph.nodes, limit))
-                    }
-                    _ => true,
-                });
-            if !within {
+            let mut graphs = node.attributes.iter_mut().flat_map(|attribute| attribute.value.graphs_mut());
+            if self.bytes > limit || !graphs.all(|graph| self.nodes(&mut graph.nodes, limit)) {
                 return false;
             }
             let chain = self.chains.get(node.origin.index());

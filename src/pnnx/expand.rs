@@ -330,7 +330,18 @@ impl Expander<'_> {
     ) -> ExpandedItem {
         let name = name.unwrap_or_else(|| self.fresh("cast"));
         let shape = self.builder.graph.shape(tensor).cloned();
-        match self.builder.add(CAST, Some(of), [Value::Tensor(tensor)], Results::Each(&[(name, shape)])) {
+        self.add(CAST, Some(of), vec![Value::Tensor(tensor)], (name, shape), place)
+    }
+
+    fn add(
+        &mut self,
+        nnef: &'static str,
+        of: Option<Primitive>,
+        values: Vec<Value>,
+        result: (NameId, Option<Shape>),
+        place: OperationPlace,
+    ) -> ExpandedItem {
+        match self.builder.add(nnef, of, values, Results::Each(&[result])) {
             Ok(tensors) => ExpandedItem::Tensor(tensors[0]),
             Err(unknown) => {
                 let message = format!("NNEF has no operation `{}`", unknown.0);
@@ -367,13 +378,7 @@ impl Expander<'_> {
         });
         let values: Vec<Value> = values.collect();
         let of = elements::of_result(&self.builder.graph, nnef, &values);
-        match self.builder.add(nnef, of, values, Results::Each(&[(name, shape)])) {
-            Ok(tensors) => ExpandedItem::Tensor(tensors[0]),
-            Err(unknown) => {
-                let message = format!("NNEF has no operation `{}`", unknown.0);
-                self.refuse(Code::ExpressionCounterpart, place.span, message)
-            }
-        }
+        self.add(nnef, of, values, (name, shape), place)
     }
 
     fn fresh(&mut self, nnef: &'static str) -> NameId {

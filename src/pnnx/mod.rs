@@ -15,6 +15,7 @@ pub(crate) mod graph;
 pub(crate) mod import;
 pub(crate) mod item;
 mod library;
+pub(crate) mod lines;
 pub(crate) mod lower;
 pub(crate) mod model;
 pub(crate) mod notation;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashMap;
 
+use super::lines::{LineReader, LineWords};
 use super::notation::{has_module, layer_of_ncnn};
 use super::tokens::{Literal, Token, TokenKind, literal, tokens};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Policy};
@@ -228,8 +229,7 @@ impl PnnxModel {
         file: FileId,
         policy: impl Into<Policy>,
     ) -> Result<(PnnxModel, Diagnostics), Diagnostics> {
-        let mut reader =
-            PnnxReader { text, file, found: Diagnostics::of(policy.into()), defined: FxHashMap::default() };
+        let mut reader = LineReader::new(text, file, policy, &WORDS);
         let mut model = reader.model();
         model.find_repeated(&|_, _| true);
         if reader.found.has_errors() { Err(reader.found) } else { Ok((model, reader.found)) }
@@ -259,19 +259,16 @@ impl PnnxModel {
     }
 }
 
-struct PnnxReader<'t> {
-    text: &'t str,
-    file: FileId,
-    found: Diagnostics,
-    /// The location of the definition of each operand.
-    defined: FxHashMap<&'t str, Span>,
-}
+const WORDS: LineWords = LineWords {
+    codes: [Code::PnnxSyntax, Code::PnnxOperand],
+    count: Code::PnnxCount,
+    text: "file",
+    line: "operator",
+    value: "operand",
+    quote: "",
+};
 
-impl<'t> PnnxReader<'t> {
-    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
-        self.found.report(Diagnostic::new(code, Location::new(self.file, span), message));
-    }
-
+impl<'t> LineReader<'t> {
     /// The first layer, if the file is one of ncnn: its first line is the same, and its layers have no module.
     fn of_ncnn(&self) -> Option<Word<'t>> {
         let kinds = || lines_of_words(self.text).skip(2).filter_map(|line| line.first().copied());
@@ -282,7 +279,6 @@ impl<'t> PnnxReader<'t> {
 
     fn model(&mut self) -> PnnxModel {
         let mut lines = lines_of_words(self.text);
-        let end = Span::new(self.text.len() as u32, self.text.len() as u32);
         let whole = Span::new(0, 0);
         match lines.next().as_deref() {
             Some([(MAGIC, _)]) => {}
@@ -304,45 +300,18 @@ impl<'t> PnnxReader<'t> {
             self.found.report(diagnostic.help("read it with `--from ncnn`"));
             return PnnxModel::default();
         }
-        let counted = match counts[..] {
-            [(operators, _), (operands, _)] => operators.parse::<usize>().ok().zip(operands.parse::<usize>().ok()),
-            _ => None,
-        };
-        let at = counts.first().map_or(end, |(_, span)| *span);
-        if counted.is_none() {
-            self.error(Code::PnnxSyntax, at, "the second line has two numbers: those of operators and operands");
-            return PnnxModel::default();
-        }
-        let operators: Vec<Operator> = lines.filter_map(|line| self.operator(&line)).collect();
-        let found = (operators.len(), self.defined.len());
-        if !self.found.has_errors() && counted.is_some_and(|counted| counted != found) {
-            let message = format!("the file has {} operators and {} operands", found.0, found.1);
-            self.error(Code::PnnxCount, at, message);
-        }
-        PnnxModel { operators }
+        PnnxModel { operators: self.counted(&counts, lines, Self::operator) }
     }
 
     fn operator(&mut self, line: &[Word<'t>]) -> Option<Operator> {
-        let [(kind, span), (name, _), (inputs, inputs_at), (outputs, outputs_at), rest @ ..] = line else {
+        let [(kind, span), (name, _), inputs, outputs, rest @ ..] = line else {
             let span = line.first().map_or(Span::default(), |(_, span)| *span);
             self.error(Code::PnnxSyntax, span, "a line has a kind, a name, and the numbers of operands and results");
             return None;
         };
-        let (inputs, rest) = self.operands(inputs, *inputs_at, rest)?;
-        let (outputs, rest) = self.operands(outputs, *outputs_at, rest)?;
-        for (operand, at) in inputs {
-            if !self.defined.contains_key(operand) {
-                self.error(Code::PnnxOperand, *at, format!("no earlier operator defines the operand {operand}"));
-            }
-        }
-        for (operand, at) in outputs {
-            if let Some(before) = self.defined.insert(operand, *at) {
-                let at = Location::new(self.file, *at);
-                let diagnostic =
-                    Diagnostic::new(Code::PnnxOperand, at, format!("two operators define the operand {operand}"));
-                self.found.report(diagnostic.see(Location::new(self.file, before), "the first one"));
-            }
-        }
+        let (inputs, rest) = self.names(*inputs, rest)?;
+        let (outputs, rest) = self.names(*outputs, rest)?;
+        self.note(inputs, outputs);
         let found = (inputs.len(), outputs.len());
         if let Some(wanted) =
             counts(kind).filter(|wanted| wanted.0.unwrap_or(found.0) != found.0 || wanted.1 != found.1)
@@ -367,24 +336,6 @@ impl<'t> PnnxReader<'t> {
             self.error(Code::PnnxOperand, param.span, message);
         }
         Some(operator)
-    }
-
-    /// Splits words after `count` of them.
-    fn operands<'l>(
-        &mut self,
-        count: &str,
-        at: Span,
-        rest: &'l [Word<'t>],
-    ) -> Option<(&'l [Word<'t>], &'l [Word<'t>])> {
-        let Ok(count) = count.parse::<usize>() else {
-            self.error(Code::PnnxSyntax, at, format!("`{count}` is not a number of operands"));
-            return None;
-        };
-        let Some((names, rest)) = rest.split_at_checked(count) else {
-            self.error(Code::PnnxSyntax, at, format!("{count} operands are announced, {} words follow", rest.len()));
-            return None;
-        };
-        Some((names, rest))
     }
 
     fn param(&mut self, (word, span): Word<'t>) -> Option<OperatorParam> {

@@ -19,6 +19,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::command::call;
+use crate::common::files_below;
 
 /// What a call begins with.
 const CALL: &str = "$ nnef-flatten";
@@ -113,22 +114,8 @@ fn lines(told: &mut String, mark: char, text: &[u8]) {
 
 /// The files of a folder and of those in it, by their paths.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(next) = open.pop() {
-        for path in fs::read_dir(next).unwrap().map(|entry| entry.unwrap().path()) {
-            match path.is_dir() {
-                true => open.push(path),
-                false => {
-                    drop(found.insert(
-                        path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned(),
-                        fs::read(path).unwrap(),
-                    ))
-                }
-            }
-        }
-    }
-    found
+    let name = |path: &Path| path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+    files_below(folder).iter().map(|path| (name(path), fs::read(path).unwrap())).collect()
 }
 
 #[test]

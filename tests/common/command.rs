@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use nnef_flatten::input::{Input, Refusal};
+
 /// The name of the variable with the path of the program to test, if it is not the one that is built with the tests.
 const GIVEN: &str = "NNEF_FLATTEN_BIN";
 
@@ -101,6 +103,26 @@ pub fn run(args: &[&str]) -> Output {
 /// Runs the command with standard input.
 pub fn feed(args: &[&str], stdin: impl AsRef<[u8]>) -> Output {
     call(args).stdin(stdin).run()
+}
+
+/// What the library prints of an input in a notation.
+pub fn printed(input: Input, to: &str) -> Result<Vec<u8>, Refusal> {
+    let mut out = Vec::new();
+    input.print(to, &mut out)?;
+    Ok(out)
+}
+
+/// Why the library refuses an input.
+pub fn told(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Found(found) => found.to_string(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Whether a text of NNEF has data beside it.
+pub fn has_variables(nnef: &[u8]) -> bool {
+    nnef.windows(10).any(|part| part == b"= variable")
 }
 
 /// All that the command wrote: messages are on standard error, and those of `check` on standard output.

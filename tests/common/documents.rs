@@ -43,6 +43,17 @@ pub fn sorted_entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
+/// The files below a folder, sorted.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let parts = sorted_entries(folder).into_iter();
+    parts.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+/// [`files_below`] with an extension.
+pub fn files_of(folder: &Path, extension: &str) -> impl Iterator<Item = PathBuf> {
+    files_below(folder).into_iter().filter(move |path| path.extension().is_some_and(|own| own == extension))
+}
+
 fn name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -30,6 +30,11 @@ pub fn tell(diagnostics: &[Diagnostic]) -> String {
     diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// Texts of the numbers below a length, with something between them.
+pub fn list(n: usize, between: &str, item: impl Fn(usize) -> String) -> String {
+    (0..n).map(item).collect::<Vec<_>>().join(between)
+}
+
 /// The flat text of a graph.
 pub fn flat_text(graph: &Graph) -> String {
     let mut out = Vec::new();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::common::command::fast::feed;
-use crate::common::command::stderr;
+use crate::common::command::{has_variables, printed, stderr, told};
 use crate::common::near;
 use crate::common::operators::text_of;
 use nnef_flatten::diagnostics::Severity;
@@ -120,7 +120,7 @@ impl Model {
     fn difference(&self, outputs: Result<Tensors, Refusal>) -> Option<String> {
         let outputs = match outputs {
             Ok(outputs) => outputs,
-            Err(refusal) => return Some(message(&refusal)),
+            Err(refusal) => return Some(told(&refusal)),
         };
         if outputs.keys().ne(self.outputs.keys()) {
             return Some(format!("the outputs are {:?}", outputs.keys()));
@@ -129,13 +129,6 @@ impl Model {
             let found = &outputs[name];
             (!close(found, wanted)).then(|| format!("{name} is {found:?}\nright is {wanted:?}"))
         })
-    }
-}
-
-fn message(refusal: &Refusal) -> String {
-    match refusal {
-        Refusal::Found(found) => found.to_string(),
-        other => format!("{other:?}"),
     }
 }
 
@@ -160,12 +153,6 @@ fn all(mut rule: impl FnMut(&str, &Model) -> Option<String>) {
     assert!(wrong.is_empty(), "{} models:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-fn printed(input: Input, to: &str) -> Result<Vec<u8>, Refusal> {
-    let mut out = Vec::new();
-    input.print(to, &mut out)?;
-    Ok(out)
-}
-
 #[test]
 fn the_evaluator_has_the_results_of_onnxruntime() {
     all(|_, model| {
@@ -186,7 +173,7 @@ fn expanding_standard_functions_changes_no_result() {
     all(|_, model| {
         let lowered = match printed(model.opened(&options), "onnx") {
             Ok(lowered) => lowered,
-            Err(refusal) => return Some(message(&refusal)),
+            Err(refusal) => return Some(told(&refusal)),
         };
         model.difference(model.evaluated(open(("lowered", lowered), &Options::default()).unwrap()))
     });
@@ -201,7 +188,7 @@ fn folding_of_inputs_that_are_bound_changes_no_result() {
             .fold(model.opened(&Options::default()).fold(true), |input, (name, value)| input.bind(name, value.clone()));
         let folded = match printed(bound, "onnx") {
             Ok(folded) => folded,
-            Err(refusal) => return Some(message(&refusal)),
+            Err(refusal) => return Some(told(&refusal)),
         };
         let outputs = open(("folded", folded), &Options::default()).unwrap().evaluate(&[]);
         model.difference(outputs.map(|(outputs, _)| outputs.into_iter().collect()))
@@ -292,7 +279,7 @@ impl Model {
     fn misfit(&self) -> Option<String> {
         let graph = match self.opened(&Options::default()).graph() {
             Ok((graph, _)) => graph,
-            Err(refusal) => return Some(message(&refusal)),
+            Err(refusal) => return Some(told(&refusal)),
         };
         graph.outputs().iter().find_map(|output| {
             let name = graph.tensor_name(*output);
@@ -345,7 +332,7 @@ fn inferred_shapes_are_those_of_the_results() {
     all(|name, model| {
         let graph = match model.opened(&Options::default()).graph() {
             Ok((graph, _)) => graph,
-            Err(refusal) => return Some(message(&refusal)),
+            Err(refusal) => return Some(told(&refusal)),
         };
         graph.outputs().iter().find_map(|output| {
             let output_name = graph.tensor_name(*output);
@@ -364,14 +351,9 @@ fn inferred_shapes_are_those_of_the_results() {
     recorded("extents.txt", &open_extents);
 }
 
-/// Whether a text in NNEF has data beside it.
-fn has_variables(nnef: &[u8]) -> bool {
-    nnef.windows(10).any(|part| part == b"= variable")
-}
-
 /// The codes of a refusal, in order.
 fn codes(refusal: Refusal) -> String {
-    let Refusal::Found(found) = refusal else { return message(&refusal) };
+    let Refusal::Found(found) = refusal else { return told(&refusal) };
     let codes: BTreeSet<&str> =
         found.diagnostics.clone().into_sorted().iter().map(|found| found.code.as_str()).collect();
     codes.into_iter().collect::<Vec<_>>().join(" ")

@@ -15,18 +15,13 @@ mod tiny;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
-use common::HEADER;
 use common::command::{fast, messages};
 use common::left_out;
+use common::{HEADER, list};
 use onnx::{MODELS, SIMPLIFIED, model};
 use rank::{MADE_RANKS, OPERANDS, RANKS};
-
-/// Texts `0`, `1`, … below a length, each made from its number, with something between them.
-fn list(n: usize, between: &str, item: impl Fn(usize) -> String) -> String {
-    (0..n).map(item).collect::<Vec<_>>().join(between)
-}
 
 /// A document with fragments and statements beside an input `x`; `y` is its result.
 fn document(fragments: &str, body: &str) -> String {
@@ -497,7 +492,12 @@ fn instructions(call: impl Iterator<Item = OsString>, case: &str, code: Option<&
         None => output.status.success(),
     };
     assert!(is_wanted, "{case}: {:?}\n{told:.2000}", output.status);
-    let report = String::from_utf8_lossy(&output.stderr).into_owned();
+    counted(&output)
+}
+
+/// The instructions that valgrind tells.
+fn counted(output: &Output) -> Option<u64> {
+    let report = String::from_utf8_lossy(&output.stderr);
     let line = report.lines().find(|line| line.contains("refs:"))?;
     line.rsplit(':').next()?.replace(',', "").trim().parse().ok()
 }

@@ -129,9 +129,7 @@ fn instructions(case: &str, times: usize) -> Option<u64> {
     command.arg(std::env::current_exe().ok()?).args(["--exact", "tiny::case", "--test-threads=1"]);
     let output = command.env(CASE, case).env(TIMES, times.to_string()).stdout(Stdio::null()).output().ok()?;
     assert!(output.status.success(), "{case}: {}", String::from_utf8_lossy(&output.stderr));
-    let report = String::from_utf8_lossy(&output.stderr).into_owned();
-    let line = report.lines().find(|line| line.contains("refs:"))?;
-    line.rsplit(':').next()?.replace(',', "").trim().parse().ok()
+    crate::counted(&output)
 }
 
 #[test]

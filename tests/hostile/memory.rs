@@ -12,10 +12,10 @@ use nnef_flatten::input::Refusal;
 use nnef_flatten::tensor::Tensor;
 use nnef_flatten::{Options, open};
 
-use crate::common::HEADER;
 use crate::common::command::fast;
 use crate::common::measured::{measured, thread_time};
 use crate::common::protobuf::{field, head, varint};
+use crate::common::{HEADER, list};
 
 /// The budget in bytes.
 const BUDGET: u64 = 64 << 20;
@@ -23,10 +23,6 @@ const BUDGET: u64 = 64 << 20;
 /// A document with fragments and statements beside an input `x`; `y` is its result.
 fn document(fragments: &str, shape: &str, body: &str) -> String {
     format!("{HEADER}{fragments}graph G( x ) -> ( y ) {{ x = external(shape = {shape}); {body} }}\n")
-}
-
-fn list(n: usize, between: &str, item: impl Fn(usize) -> String) -> String {
-    (0..n).map(item).collect::<Vec<_>>().join(between)
 }
 
 /// Fragments of which each calls the one before it twice.

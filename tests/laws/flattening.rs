@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{flat_text, lowering, run, tell};
+use crate::common::{flat_text, json_text, lowering, run, tell};
 use crate::documents::{Document, document};
 use crate::tape::{cases, generated};
 use nnef_flatten::graph::Output;
@@ -76,19 +76,15 @@ pub fn idempotent(text: &str, options: &Options) -> Verdict {
 /// Law 5: the same bytes each time.
 pub fn deterministic(text: &str, options: &Options) -> Verdict {
     let (first, second) = (expanded(text, options)?.graph, expanded(text, options)?.graph);
-    require(flat_text(&first) == flat_text(&second) && json(&first) == json(&second), || "two runs differ".to_string())
+    require(flat_text(&first) == flat_text(&second) && json_text(&first) == json_text(&second), || {
+        "two runs differ".to_string()
+    })
 }
 
 /// The graph is well formed.
 pub fn verified(graph: &Graph) -> Verdict {
     let wrong = graph.verify();
     require(wrong.is_empty(), || wrong.join("\n"))
-}
-
-fn json(graph: &Graph) -> String {
-    let mut out = Vec::new();
-    graph.write_json(&mut out).expect("writing into memory");
-    String::from_utf8(out).expect("JSON is UTF-8")
 }
 
 fn tensor_names(graph: &Graph) -> BTreeSet<String> {
@@ -205,7 +201,7 @@ pub fn annotation_is_comments(text: &str) -> Verdict {
     require(flat == again, || format!("annotated: {}", difference(&flat, &again)))
 }
 
-fn verdict(result: Verdict) -> Result<(), TestCaseError> {
+pub fn verdict(result: Verdict) -> Result<(), TestCaseError> {
     result.map_err(TestCaseError::fail)
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::common::{flat_text, run, tell};
 use crate::documents::{document, document_with_loops};
 use crate::drafts::in_draft;
-use crate::flattening::Verdict;
+use crate::flattening::{Verdict, verdict};
 use crate::real::of_small_models;
 use crate::tape::{cases, checked, generated};
 use nnef_flatten::eval::{Call, EvalError, Evaluator};
@@ -39,10 +39,6 @@ fn lowering(lower: Lower, migrate: bool) -> Options {
         o.lower = lower;
         o.migrate = migrate;
     })
-}
-
-fn verdict(result: Verdict) -> Result<(), TestCaseError> {
-    result.map_err(TestCaseError::fail)
 }
 
 proptest! {

@@ -12,6 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use crate::common::files_below;
 use nnef_flatten::tensor::Tensor;
 
 /// The graph of [`Fixture::model`]: one variable with a simple label, one within a folder.
@@ -131,19 +132,11 @@ pub fn dat_header(extents: &[u32], length: u32, bits: u32, (vendor, code): (u16,
 
 /// All files below a folder: names and bytes.
 pub fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut found = Vec::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(path) = open.pop() {
-        for entry in fs::read_dir(path).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-            } else {
-                let name = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
-                found.push((name, fs::read(&path).unwrap()));
-            }
-        }
-    }
+    let file = |path: PathBuf| {
+        let name = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
+        (name, fs::read(&path).unwrap())
+    };
+    let mut found: Vec<(String, Vec<u8>)> = files_below(folder).into_iter().map(file).collect();
     found.sort();
     found
 }

@@ -6,6 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::common::files_of;
+
 /// The public modules of `src/lib.rs`, except for the command's.
 fn public_modules(root: &str) -> Vec<String> {
     let modules = root.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
@@ -62,19 +64,6 @@ fn the_public_items_are_those_listed() {
     assert!(found.lines().count() <= 89, "{} public items", found.lines().count());
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    files
-}
-
 /// The public declarations of a text: functions up to their bodies, enumerations and traits with theirs, others by their
 /// line. Of structs, the fields that are public are declarations of their own.
 fn declarations(text: &str) -> Vec<String> {
@@ -104,7 +93,7 @@ fn no_type_of_a_dependency_is_in_a_signature() {
     let foreign =
         ["SmallVec", "FxHash", "HashMap", "IndexMap", "ArrayD", "ndarray::", "logos::", "chumsky::", "ariadne::"];
     let mut count = 0;
-    for path in rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+    for path in files_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "rs") {
         for declared in declarations(&fs::read_to_string(&path).unwrap()) {
             count += 1;
             assert!(!foreign.iter().any(|name| declared.contains(name)), "{}: {declared}", path.display());

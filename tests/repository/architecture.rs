@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::common::files_of;
 use definitions::{Definitions, bare, defined_by, ids};
 
 /// Each folder or file of `src`, with those that it may use.
@@ -228,29 +229,18 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The files below a folder but those of tests: the path in `src` without its ending, and the text
-/// before the tests in it.
-fn files(folder: &Path, found: &mut Vec<(String, String)>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, found);
-            continue;
-        }
-        let name = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
-        let Some(name) = name.strip_suffix(".rs") else { continue };
-        if name.split('/').any(|part| part == "tests") || ["lib", "main"].contains(&name) {
+/// The files but those of tests: the path in `src` without its ending, and the text before the tests in it.
+fn sources() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for path in files_of(&root(), "rs") {
+        let name = path.strip_prefix(root()).unwrap().with_extension("").to_string_lossy().into_owned();
+        if name.split('/').any(|part| part == "tests") || ["lib", "main"].contains(&name.as_str()) {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap().to_string();
         found.push((name.trim_end_matches("/mod").to_string(), text));
     }
-}
-
-fn sources() -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    files(&root(), &mut found);
     found.sort();
     found
 }

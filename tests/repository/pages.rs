@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use crate::common::files_below;
+
 /// The most words of prose in README and in any other page: tables and blocks of code do not count.
 const README_WORDS: usize = 900;
 const PAGE_WORDS: usize = 2500;
@@ -224,16 +226,13 @@ fn paths_that_pages_name_exist() {
 }
 
 /// The texts of the modules of the library, by their paths below `src`.
-fn modules(folder: &Path, found: &mut Vec<(String, String)>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            modules(&path, found);
-        } else if let Ok(text) = fs::read_to_string(&path) {
-            let name = path.strip_prefix(root().join("src")).unwrap().to_str().unwrap();
-            found.push((name.to_owned(), text));
-        }
-    }
+fn modules() -> Vec<(String, String)> {
+    let folder = root().join("src");
+    let module = |path: PathBuf| {
+        let name = path.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
+        Some((name, fs::read_to_string(&path).ok()?))
+    };
+    files_below(&folder).into_iter().filter_map(module).collect()
 }
 
 /// Whether a text declares a name: as an item, a field, a variant or a row of a table.
@@ -252,8 +251,7 @@ fn declares(text: &str, name: &str) -> bool {
 /// Modules are named by their paths below `src` or the end of them, items as `Type::item` or `module::item`.
 #[test]
 fn source_that_pages_name_exists() {
-    let mut source = Vec::new();
-    modules(&root().join("src"), &mut source);
+    let source = modules();
     let (mut missing, mut files, mut items) = (Vec::new(), 0, 0);
     for name in present() {
         let text = read(&name);

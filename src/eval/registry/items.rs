@@ -42,15 +42,11 @@ pub(in crate::eval) fn pow_const(call: &Call) -> KernelResult {
     each(call, "input", |x| x.powf(exponent))
 }
 
-fn tested(call: &Call, name: &str, f: impl Fn(f64) -> bool) -> KernelResult {
+pub(in crate::eval) fn tested(call: &Call, name: &str, f: impl Fn(f64) -> bool) -> KernelResult {
     let x = call.numbers(name)?;
     call.budget().room(x.shape())?;
     let items = x.items().unwrap_or_default().iter().map(|item: &f64| f(*item)).collect();
     Ok(vec![Tensor::logicals(x.shape(), items)?])
-}
-
-pub(in crate::eval) fn is_nan(call: &Call) -> KernelResult {
-    tested(call, "x", f64::is_nan)
 }
 
 pub(in crate::eval) fn is_inf(call: &Call) -> KernelResult {

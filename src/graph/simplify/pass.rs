@@ -34,11 +34,11 @@ impl Graph {
     /// how many were removed.
     pub(crate) fn drop_unneeded(&mut self, apart: &[TensorId]) -> u64 {
         let before = self.operations.len();
-        let mut wanted = vec![false; self.tensors.len()];
+        let mut wanted = self.marked(&self.inputs);
         for operation in self.operations.iter().filter(|operation| self.operation_name(operation) == EXTERNAL) {
             self.tensors_of(operation).for_each(|tensor| wanted[tensor.index()] = true);
         }
-        self.inputs.iter().chain(apart).for_each(|tensor| wanted[tensor.index()] = true);
+        apart.iter().for_each(|tensor| wanted[tensor.index()] = true);
         prune::prune_to(self, wanted);
         (before - self.operations.len()) as u64
     }
@@ -84,12 +84,7 @@ struct GraphPass<'g> {
 
 impl<'g> GraphPass<'g> {
     fn new(graph: &'g Graph, apart: &[TensorId]) -> Self {
-        let marked = |tensors: &[TensorId]| {
-            let mut marks = vec![false; graph.tensors.len()];
-            tensors.iter().for_each(|tensor| marks[tensor.index()] = true);
-            marks
-        };
-        let outputs = marked(&graph.outputs);
+        let outputs = graph.marked(&graph.outputs);
         let mut fixed = outputs.clone();
         for (i, tensor) in graph.tensors.iter().enumerate() {
             let maker = tensor.producer.and_then(|producer| graph.operations.get(producer.index()));
@@ -99,7 +94,7 @@ impl<'g> GraphPass<'g> {
         GraphPass {
             graph,
             fixed,
-            apart: marked(apart),
+            apart: graph.marked(apart),
             outputs,
             alias: (0..graph.tensors.len()).map(|i| TensorId(i as u32)).collect(),
             needed: vec![true; graph.operations.len()],

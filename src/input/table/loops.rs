@@ -2,7 +2,6 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::input::opened::Opened;
-use crate::input::passes::lowered;
 use crate::input::settings::Settings;
 use crate::input::source::{Backing, Evaluable, Expanded, Flat, Source, Values};
 use crate::input::text::Text;
@@ -12,7 +11,7 @@ use crate::progress::{self, Phase};
 use crate::source::facts::Facts;
 use crate::source::{FileId, Sources};
 use crate::tensor::Tensor;
-use crate::{Graph, Lower, Options, write};
+use crate::{Graph, Lower, Options};
 
 /// Reads the text of a network.
 pub(super) fn read(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
@@ -60,11 +59,6 @@ impl Source for NetworkText {
             });
         }
         Ok(Findings::new(networks.sources, found))
-    }
-
-    fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
-        let Flat { backing, result } = self.graph(settings)?;
-        Ok(Flat { backing, result: lowered(result, to, settings) })
     }
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {

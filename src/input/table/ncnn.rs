@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::weighed::Weighed;
 use crate::diagnostics::Diagnostics;
 use crate::input::opened::Opened;
-use crate::input::passes::lowered;
 use crate::input::settings::Settings;
 use crate::input::source::{Evaluable, Expanded, Flat, Source};
 use crate::input::text::{self, Text};
@@ -19,7 +18,7 @@ use crate::pnnx::model::PnnxModel;
 use crate::progress::{self, Phase};
 use crate::source::facts::Facts;
 use crate::source::{FileId, Sources};
-use crate::{Lower, Options, write};
+use crate::{Lower, Options};
 
 /// The extension of files of weights.
 const WEIGHTS: &str = "bin";
@@ -90,11 +89,6 @@ impl Source for NcnnText {
     fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {
         let (weighed, result) = self.expanded(settings)?;
         Ok(Findings::new(weighed.sources, result.map_or_else(|errors| errors, |(_, found)| found)))
-    }
-
-    fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
-        let Flat { backing, result } = self.graph(settings)?;
-        Ok(Flat { backing, result: lowered(result, to, settings) })
     }
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {

@@ -6,11 +6,8 @@ use crate::Options;
 use crate::graph::dims::Dim as Found;
 use crate::graph::names::NameId;
 use crate::onnx::infer::{GraphTypes, TensorFacts, ValueType, infer};
-use crate::onnx::model::{
-    AttributeValue, Dim, Extent, GraphProto, ModelProto, NodeProto, ShapeProto, TensorType, TypeForm, TypeProto,
-    ValueInfo,
-};
-use crate::room::with_stack;
+use crate::onnx::model::{Dim, Extent, GraphProto, ModelProto, ShapeProto, TensorType, TypeForm, TypeProto, ValueInfo};
+use crate::onnx::walk::each_typed_graph;
 use crate::source::names::Names;
 
 /// Writes the inferred types of the results of nodes into the graph of a model, and into the graphs of its nodes. What is
@@ -40,29 +37,13 @@ impl Annotation<'_> {
         }
         graph.value_info.reserve(graph.nodes.len().saturating_sub(declared.len()));
         for (i, node) in graph.nodes.iter_mut().enumerate() {
-            if node.has_graphs() {
-                self.inner(node, i, types);
-            }
+            // With types that contradict each other, programs would refuse the model for a branch that never runs.
+            each_typed_graph((i, &mut *node), Some(types), &mut |graph, types| {
+                types.filter(|types| !types.contradicts).into_iter().for_each(|types| self.graph(graph, types));
+            });
             for name in node.outputs.iter().filter(|name| **name != NameId::ROOT && !declared.contains(name)) {
                 let ty = types.values.get(*name).and_then(|ty| self.written(ty));
                 graph.value_info.extend(ty.map(|ty| ValueInfo { name: Some(*name), ty: Some(ty), rest: None }));
-            }
-        }
-    }
-
-    /// The graphs of a node with an index.
-    fn inner(&mut self, node: &mut NodeProto, index: usize, types: &GraphTypes) {
-        for (i, attribute) in node.attributes.iter_mut().enumerate() {
-            let graphs = match &mut attribute.value {
-                AttributeValue::Graph(graph) => std::slice::from_mut(&mut **graph),
-                AttributeValue::Graphs(graphs) => &mut graphs[..],
-                _ => continue,
-            };
-            for (position, graph) in graphs.iter_mut().enumerate() {
-                // With types that contradict each other, programs would refuse the model for a branch that never runs.
-                if let Some(types) = types.inner.get((index, i, position)).filter(|types| !types.contradicts) {
-                    with_stack(|| self.graph(graph, types));
-                }
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::functions::NodeFinding;
 use crate::onnx::infer::{GraphTypes, InnerPlace, sources};
-use crate::onnx::model::{AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto, ValueInfo};
+use crate::onnx::model::{GraphProto, ModelNames, ModelProto, NodeProto, ValueInfo};
 use crate::onnx::walk::{each_graph, each_graph_mut, each_node};
 use crate::room::with_stack;
 
@@ -42,11 +42,7 @@ pub(super) fn restore(graph: &mut GraphProto, before: &GraphProto, types: &Graph
 
 /// The graph in a node of a graph.
 fn inner_at(graph: &GraphProto, (node, attribute, position): InnerPlace) -> Option<&GraphProto> {
-    match &graph.nodes.get(node)?.attributes.get(attribute)?.value {
-        AttributeValue::Graph(inner) => Some(inner),
-        AttributeValue::Graphs(inner) => inner.get(position),
-        _ => None,
-    }
+    graph.nodes.get(node)?.attributes.get(attribute)?.value.graphs().get(position)
 }
 
 /// Visits the graphs in the nodes of a graph with their types and places.

@@ -27,8 +27,7 @@ use crate::onnx::model::{
 };
 use crate::onnx::run::{Stores, dtype_of, evaluate_node, tensor_of, tensor_proto};
 use crate::onnx::scan_form::{ScanForm, ScanSide};
-use crate::onnx::types::AttributeType;
-use crate::onnx::walk::{each_graph, each_graph_mut, each_node, own_names};
+use crate::onnx::walk::{each_graph, each_graph_mut, each_node, each_typed_graph, own_names};
 use crate::room::with_stack;
 use crate::tensor::{Data, Tensor};
 
@@ -229,14 +228,7 @@ impl<'m> Folding<'m, '_> {
         graph.nodes.reserve(nodes.len());
         let mut kept = Vec::new();
         for (i, mut node) in nodes.into_iter().enumerate() {
-            for (a, attribute) in node.attributes.iter_mut().enumerate() {
-                let mut position = 0;
-                each_graph_mut(&mut attribute.value, &mut |inner| {
-                    let types = types.and_then(|types| types.inner.get((i, a, position)));
-                    position += 1;
-                    with_stack(|| self.inner(inner, types));
-                });
-            }
+            each_typed_graph((i, &mut node), types, &mut |inner, types| self.inner(inner, types));
             if is_control(self.names, &node) {
                 facts.extend(self.scanned_extents(&node));
             }
@@ -467,11 +459,7 @@ impl<'m> Folding<'m, '_> {
 
     /// The extents of what a `Scan` scans, which decide how often it runs.
     fn scanned_extents(&self, node: &NodeProto) -> Vec<(NameId, Fact)> {
-        let value = |name: &str| {
-            let named =
-                |attribute: &&AttributeProto| attribute.name.is_some_and(|own| self.names.texts.text(own) == name);
-            node.attributes.iter().find(named).map(|attribute| &attribute.value)
-        };
+        let value = |name: &str| node.attribute(&self.names, name).map(|attribute| &attribute.value);
         let Some(AttributeValue::Int(count)) = value("num_scan_inputs") else { return Vec::new() };
         let ints = |name: &str| match value(name) {
             Some(AttributeValue::Ints(values)) => Ok::<_, Infallible>(Some(values.clone())),
@@ -492,15 +480,13 @@ impl<'m> Folding<'m, '_> {
 
     /// A node with a constant as a result, in place of another node.
     fn constant(&mut self, node: &NodeProto, result: NameId, value: TensorProto) -> NodeProto {
-        let name = Some(self.names.texts.intern("value"));
         let value = AttributeValue::Tensor(Box::new(value));
-        let kind = Some(AttributeType::Tensor as i32);
         NodeProto {
             inputs: Values::new(),
             outputs: Values::from_slice(&[result]),
             op_type: Some(self.names.texts.intern(CONSTANT)),
             domain: None,
-            attributes: vec![AttributeProto { name, kind, value, reference: None, rest: None }],
+            attributes: vec![AttributeProto::new(&mut self.names.texts, "value", value)],
             ..node.clone()
         }
     }

@@ -272,7 +272,7 @@ pub(super) fn add_n(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
 
 /// The index of the least or greatest item in the row-major order of the reduced axes, which are combined into one axis
 /// at the end.
-fn extreme(call: &mut TranslatedCall, op: &str, last_place: bool) -> Translation<Vec<ModelValue>> {
+pub(super) fn extreme(call: &mut TranslatedCall, op: &str, last_place: bool) -> Translation<Vec<ModelValue>> {
     let chosen = || last_place.then_some(("select_last_index", AttributeValue::Int(1)));
     let mut value = call.value("input")?;
     if value.element == NnefElement::Bool {
@@ -304,24 +304,4 @@ fn extreme(call: &mut TranslatedCall, op: &str, last_place: bool) -> Translation
     }
     let axes: Vec<i64> = axes.iter().map(|axis| *axis as i64).collect();
     Ok(vec![call.out.unsqueeze(&made, &axes)])
-}
-
-/// `argmax_reduce`
-pub(super) fn argmax(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    extreme(call, "ArgMax", false)
-}
-
-/// The last place of the greatest item.
-pub(super) fn last_max(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    extreme(call, "ArgMax", true)
-}
-
-/// The last place of the least item.
-pub(super) fn last_min(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    extreme(call, "ArgMin", true)
-}
-
-/// `argmin_reduce`
-pub(super) fn argmin(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    extreme(call, "ArgMin", false)
 }

@@ -220,14 +220,8 @@ impl Emitter {
     fn outputs(&mut self, op: &str, inputs: &[&ModelValue], attributes: Attributes, count: usize) -> Values {
         let NodeTemplate { name, lower, .. } = self.operator(op);
         let outputs: Values = (0..count).map(|_| self.names.values.child(self.path, lower, 0, true)).collect();
-        let mut attribute = |(name, value): (&str, AttributeValue)| AttributeProto {
-            name: Some(self.names.texts.intern(name)),
-            kind: value.kind().map(|kind| kind as i32),
-            value,
-            reference: None,
-            rest: None,
-        };
-        let attributes = attributes.into_iter().map(&mut attribute).collect();
+        let texts = &mut self.names.texts;
+        let attributes = attributes.into_iter().map(|(name, value)| AttributeProto::new(texts, name, value)).collect();
         let node = NodeProto {
             inputs: inputs.iter().map(|input| input.id).collect(),
             outputs: outputs.clone(),

@@ -57,11 +57,7 @@ pub(super) fn evaluate(call: &mut TranslatedCall, prepared: Operands, formula: &
     let logical = |bound: &Bound| bound.elements().all(|element| element == NnefElement::Bool);
     let logicals = prepared == Operands::Choice && bound.iter().skip(1).all(logical);
     let (bound, element) = prepare(call, prepared, bound)?;
-    let tokens = tokens.iter().copied().peekable();
-    let mut evaluation = FormulaEvaluation { call, tokens, names: &names, bound: &bound, element };
-    let mut made = Vec::new();
-    evaluation.operand(&mut made)?;
-    let made = made.pop().ok_or_else(|| Refused::meaning("an empty formula"))?;
+    let made = made(call, &tokens, &names, &bound, element)?;
     Ok(if logicals { call.out.cast(&made, NnefElement::Bool) } else { made })
 }
 
@@ -271,10 +267,20 @@ pub(super) fn combine(
     let names: Vec<&str> = operands.iter().map(|(name, _)| *name).collect();
     let bound = operands.iter().map(|(_, value)| Bound::One((*value).clone())).collect();
     let (bound, element) = prepare(call, Operands::Numbers, bound)?;
+    made(call, &tokens, &names, &bound, element)
+}
+
+/// The value of a formula of operands.
+fn made(
+    call: &mut TranslatedCall,
+    tokens: &[&str],
+    names: &[&str],
+    bound: &[Bound],
+    element: NnefElement,
+) -> Translation<ModelValue> {
     let tokens = tokens.iter().copied().peekable();
-    let mut evaluation = FormulaEvaluation { call, tokens, names: &names, bound: &bound, element };
     let mut made = Vec::new();
-    evaluation.operand(&mut made)?;
+    FormulaEvaluation { call, tokens, names, bound, element }.operand(&mut made)?;
     made.pop().ok_or_else(|| Refused::meaning("an empty formula"))
 }
 

@@ -75,22 +75,7 @@ pub(super) fn prelu(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     Ok(vec![evaluate(call, Operands::Real, formula)?])
 }
 
-/// `softmax`: the operator along one axis; exponentials and sums along several axes.
-pub(super) fn softmax(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    along(call, "Softmax", 0)
-}
-
-/// The softmax of tract, whose second argument is the axes.
-pub(super) fn softmax_of_tract(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    along(call, "Softmax", 1)
-}
-
-/// The logarithm of a softmax, of tract.
-pub(super) fn log_softmax_of_tract(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    along(call, "LogSoftmax", 1)
-}
-
-fn along(call: &mut TranslatedCall, op: &str, position: usize) -> Translation<Vec<ModelValue>> {
+pub(super) fn along(call: &mut TranslatedCall, op: &str, position: usize) -> Translation<Vec<ModelValue>> {
     let names = ["x", "input"].map(|name| call.bound(name, 0).is_ok());
     let x = call.value_at(if names[0] || !names[1] { "x" } else { "input" }, 0)?;
     let x = call.out.cast(&x, NnefElement::Float);

@@ -82,7 +82,7 @@ fn means(call: &mut TranslatedCall, of: &mut Folded, border: Border) -> Translat
     Ok(call.node("Div", &[&made, &part], Vec::new()))
 }
 
-fn boxed(call: &mut TranslatedCall, normalize: bool) -> Translation<Vec<ModelValue>> {
+pub(super) fn boxed(call: &mut TranslatedCall, normalize: bool) -> Translation<Vec<ModelValue>> {
     let (value, axes) = read(call, "input", false)?;
     let border = border(call, 0.0)?;
     // For a sum, ignored items are equivalent to 0.
@@ -100,11 +100,6 @@ fn boxed(call: &mut TranslatedCall, normalize: bool) -> Translation<Vec<ModelVal
 pub(super) fn box_filter(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let normalize = call.flag("normalize")?;
     boxed(call, normalize)
-}
-
-/// `avg_pool`
-pub(super) fn avg_pool(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    boxed(call, true)
 }
 
 /// `area_downsample`

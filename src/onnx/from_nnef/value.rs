@@ -2,11 +2,10 @@
 
 use std::rc::Rc;
 
-use bytes::Bytes;
-
 use crate::graph::names::NameId;
 use crate::graph::{Primitive, constant};
 use crate::onnx::model::AttributeValue;
+pub(super) use crate::onnx::model::{ints_value as ints, text_value as text};
 use crate::tensor::Data;
 
 /// The element types of NNEF.
@@ -105,13 +104,3 @@ impl ModelValue {
 
 /// Attributes of a node: names and values.
 pub(super) type Attributes<'a> = Vec<(&'a str, AttributeValue)>;
-
-/// An attribute of integers.
-pub(super) fn ints(items: impl IntoIterator<Item = i64>) -> AttributeValue {
-    AttributeValue::Ints(items.into_iter().collect())
-}
-
-/// A string attribute.
-pub(super) fn text(text: &str) -> AttributeValue {
-    AttributeValue::String(Box::new(Bytes::copy_from_slice(text.as_bytes())))
-}

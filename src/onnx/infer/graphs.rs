@@ -9,7 +9,7 @@ use super::facts::ValueType;
 use super::infer_call::Known;
 use super::tables::{GraphTypes, InnerPlace, InnerTable};
 use crate::graph::names::NameId;
-use crate::onnx::model::{AttributeValue, GraphProto, NodeProto, TensorProto, TypeProto, ValueInfo};
+use crate::onnx::model::{GraphProto, NodeProto, TensorProto, TypeProto, ValueInfo};
 
 /// What is known of the results of the nodes of a graph beside what follows from their operands.
 #[derive(Default)]
@@ -48,11 +48,7 @@ impl<T: Copy> Notes<T> {
 pub(super) fn graphs_of(node: &NodeProto) -> Vec<(InnerPlace, &GraphProto)> {
     let mut graphs = Vec::new();
     for (i, attribute) in node.attributes.iter().enumerate() {
-        match &attribute.value {
-            AttributeValue::Graph(graph) => graphs.push(((0, i, 0), &**graph)),
-            AttributeValue::Graphs(all) => graphs.extend(all.iter().enumerate().map(|(k, graph)| ((0, i, k), graph))),
-            _ => {}
-        }
+        graphs.extend(attribute.value.graphs().iter().enumerate().map(|(k, graph)| ((0, i, k), graph)));
     }
     graphs
 }

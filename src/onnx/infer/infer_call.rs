@@ -187,8 +187,7 @@ impl<'m> InferCall<'_, 'm> {
     }
 
     fn attribute_of(&self, name: &str) -> Option<&'m AttributeProto> {
-        let is = |attribute: &&AttributeProto| attribute.name.is_some_and(|own| self.names.texts.text(own) == name);
-        let attribute = self.node.attributes.iter().find(is)?;
+        let attribute = self.node.attribute(self.names, name)?;
         match attribute.reference {
             Some(reference) => self.bindings.get(&reference).copied(),
             None => Some(attribute),
@@ -209,10 +208,7 @@ impl<'m> InferCall<'_, 'm> {
 
     /// An attribute with an integer.
     pub(crate) fn int(&self, name: &str) -> Option<i64> {
-        match self.attribute(name)?.as_ref() {
-            AttributeValue::Int(value) => Some(*value),
-            _ => None,
-        }
+        self.attribute_of(name)?.read()
     }
 
     /// An attribute with an integer, or its default.
@@ -222,11 +218,7 @@ impl<'m> InferCall<'_, 'm> {
 
     /// An attribute with integers.
     pub(crate) fn ints(&self, name: &str) -> Option<Vec<i64>> {
-        match self.attribute(name)? {
-            Cow::Borrowed(AttributeValue::Ints(values)) => Some(values.clone()),
-            Cow::Owned(AttributeValue::Ints(values)) => Some(values),
-            _ => None,
-        }
+        self.attribute_of(name)?.read()
     }
 
     /// An attribute with floats.

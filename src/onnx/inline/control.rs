@@ -316,8 +316,7 @@ impl<'f> Expansion<'f> {
     }
 
     fn attribute_of<'n>(&self, node: &'n NodeProto, name: &str) -> Option<&'n AttributeProto> {
-        let named = |attribute: &&AttributeProto| attribute.name.is_some_and(|own| self.names.texts.text(own) == name);
-        node.attributes.iter().find(named).filter(|attribute| attribute.reference.is_none())
+        node.attribute(&self.names, name)?.plain()
     }
 
     fn ints_of(&self, node: &NodeProto, name: &str) -> Vec<i64> {

@@ -239,13 +239,8 @@ impl<'f> Expansion<'f> {
 
     /// Expands the calls in the graphs of an attribute that is kept.
     fn kept_graphs(&mut self, value: &mut AttributeValue, imports: &mut Imports) -> Expand<()> {
-        let graphs = match value {
-            AttributeValue::Graph(graph) => std::slice::from_mut(&mut **graph),
-            AttributeValue::Graphs(graphs) => graphs,
-            _ => return Ok(()),
-        };
         self.level += 1;
-        for graph in graphs {
+        for graph in value.graphs_mut() {
             let mark = self.known.open();
             if self.has_control {
                 let own = own_names(graph);

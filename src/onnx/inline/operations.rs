@@ -8,7 +8,6 @@ use crate::graph::names::NameId;
 use crate::onnx::functions::Imports;
 use crate::onnx::model::{AttributeProto, AttributeValue, EncodedField, NodeProto, TensorProto, Values, Wire};
 use crate::onnx::protobuf::fields::tensor as tensor_fields;
-use crate::onnx::types::AttributeType;
 
 /// The first version in which the axes of `Unsqueeze` are an operand.
 const AXES_ARE_OPERANDS: i64 = 13;
@@ -39,11 +38,6 @@ impl Expansion<'_> {
         self.add_copy(node, target)
     }
 
-    pub(super) fn attribute_named(&mut self, name: &str, kind: AttributeType, value: AttributeValue) -> AttributeProto {
-        let name = Some(self.names.texts.intern(name));
-        AttributeProto { name, kind: Some(kind as i32), value, reference: None, rest: None }
-    }
-
     /// Copies a value to a result, unless the result is omitted.
     pub(super) fn copy_value(
         &mut self,
@@ -67,7 +61,7 @@ impl Expansion<'_> {
         target: &mut CopyTarget,
     ) -> Expand<()> {
         let value = AttributeValue::Tensor(Box::new(tensor));
-        let attribute = self.attribute_named("value", AttributeType::Tensor, value);
+        let attribute = AttributeProto::new(&mut self.names.texts, "value", value);
         self.operation("Constant", &[], result, vec![attribute], call, target)
     }
 
@@ -109,7 +103,7 @@ impl Expansion<'_> {
         let segment = self.names.texts.intern("index");
         let at = self.child(item, segment, 0);
         self.add_constant(tensor_of(Scalar::Int(index), &[]), at, call, target)?;
-        let axis = self.attribute_named("axis", AttributeType::Int, AttributeValue::Int(axis));
+        let axis = AttributeProto::new(&mut self.names.texts, "axis", AttributeValue::Int(axis));
         self.operation("Gather", &[value, at], item, vec![axis], call, target)?;
         Ok(item)
     }
@@ -141,7 +135,7 @@ impl Expansion<'_> {
             let (inputs, attributes): (Values, Vec<AttributeProto>) = match axes {
                 Some(axes) => (Values::from_slice(&[item, axes]), Vec::new()),
                 None => {
-                    let axes = self.attribute_named("axes", AttributeType::Ints, AttributeValue::Ints(vec![axis]));
+                    let axes = AttributeProto::new(&mut self.names.texts, "axes", AttributeValue::Ints(vec![axis]));
                     (Values::from_slice(&[item]), vec![axes])
                 }
             };
@@ -152,7 +146,7 @@ impl Expansion<'_> {
         if items.len() == 1 {
             return Ok(());
         }
-        let axis = self.attribute_named("axis", AttributeType::Int, AttributeValue::Int(axis));
+        let axis = AttributeProto::new(&mut self.names.texts, "axis", AttributeValue::Int(axis));
         self.operation("Concat", &parts, result, vec![axis], call, target)
     }
 }

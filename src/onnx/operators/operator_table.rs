@@ -3,6 +3,7 @@
 use super::row::{InferRule, OperatorRow};
 use crate::dictionary::elementwise as m;
 use crate::eval::kernels::{MEAN, SUM};
+use crate::graph::dims::Dim;
 use crate::onnx::infer::InferCall;
 use crate::onnx::infer::rules::elementwise::{broadcasting, same};
 use crate::onnx::infer::rules::{
@@ -58,7 +59,9 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("BitwiseNot", same).runs(|call| k::elementwise::number(call, |x| x, |x| !x)),
     onnx("BitwiseOr", broadcasting).refuses(misfits::broadcast).means(&m::BIT_OR),
     onnx("BitwiseXor", broadcasting).refuses(misfits::broadcast).means(&m::BIT_XOR),
-    onnx("BlackmanWindow", source::window).refuses(misfits::sources::window).runs(k::signal::blackman),
+    onnx("BlackmanWindow", source::window)
+        .refuses(misfits::sources::window)
+        .runs(|call| k::signal::window(call, |angle| 0.42 - 0.5 * angle.cos() + 0.08 * (2.0 * angle).cos())),
     onnx("Cast", cast::cast).refuses(misfits::element_named).valued(cast::cast_items).runs(k::cast::cast),
     onnx("CastLike", cast::cast_like).valued(cast::cast_items).runs(k::cast::cast_like),
     onnx("CausalConvWithState", window::causal_conv)
@@ -135,8 +138,12 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("GreaterOrEqual", broadcasting).refuses(misfits::broadcast).means(&m::GE),
     onnx("GridSample", image::grid_sample).refuses(misfits::arrange::grid_sample).runs(k::sample::grid_sample),
     onnx("GroupNormalization", same).runs(k::normalize::group_normalization),
-    onnx("HammingWindow", source::window).refuses(misfits::sources::window).runs(k::signal::hamming),
-    onnx("HannWindow", source::window).refuses(misfits::sources::window).runs(k::signal::hann),
+    onnx("HammingWindow", source::window)
+        .refuses(misfits::sources::window)
+        .runs(|call| k::signal::window(call, |angle| 25.0 / 46.0 - 21.0 / 46.0 * angle.cos())),
+    onnx("HannWindow", source::window)
+        .refuses(misfits::sources::window)
+        .runs(|call| k::signal::window(call, |angle| 0.5 - 0.5 * angle.cos())),
     onnx("HardSigmoid", same).runs(k::elementwise::hard_sigmoid),
     onnx("HardSwish", same).runs(k::elementwise::hard_swish),
     onnx("Hardmax", same).refuses(misfits::softmax).runs(k::reduce::hardmax),
@@ -221,11 +228,11 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("ReduceMin", reduce::reduce).refuses(misfits::reduced).valued(reduce::min).runs(k::reduce::min),
     onnx("ReduceProd", reduce::reduce)
         .refuses(misfits::reduced)
-        .valued(reduce::product)
+        .valued(|call| reduce::whole(call, Dim::times, Some(Dim::Int(1))))
         .runs(|call| k::reduce::reduce(call, 18, &k::reduce::PRODUCT)),
     onnx("ReduceSum", reduce::reduce)
         .refuses(misfits::reduced)
-        .valued(reduce::sum)
+        .valued(|call| reduce::whole(call, Dim::plus, Some(Dim::Int(0))))
         .runs(|call| k::reduce::reduce(call, 13, &SUM)),
     onnx("ReduceSumSquare", reduce::reduce)
         .refuses(misfits::reduced)
@@ -312,11 +319,12 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     learning_row("Imputer", same).runs(k::ml::features::imputer),
     learning_row("LabelEncoder", learning::label_encoder).runs(k::ml::labels::label_encoder),
     learning_row("LinearClassifier", learning::classifier).runs(k::ml::linear::linear_classifier),
-    learning_row("LinearRegressor", learning::linear_regressor).runs(k::ml::linear::linear_regressor),
+    learning_row("LinearRegressor", |call| learning::regressed(call, call.int_or("targets", 1)))
+        .runs(k::ml::linear::linear_regressor),
     learning_row("Normalizer", same).runs(k::ml::features::normalizer),
     learning_row("OneHotEncoder", learning::one_hot).runs(k::ml::labels::one_hot_encoder),
     learning_row("SVMClassifier", learning::support_classifier).runs(k::ml::svm::svm_classifier),
-    learning_row("SVMRegressor", learning::support_regressor).runs(k::ml::svm::svm_regressor),
+    learning_row("SVMRegressor", |call| learning::regressed(call, 1)).runs(k::ml::svm::svm_regressor),
     learning_row("Scaler", same).runs(k::ml::features::scaler),
     learning_row("TreeEnsemble", learning::tree_regressor).runs(k::ml::trees::ensemble),
     learning_row("TreeEnsembleClassifier", learning::classifier).runs(k::ml::trees::classifier),
@@ -324,7 +332,7 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     learning_row("ZipMap", learning::zip_map).runs(k::ml::maps::zip_map),
     preview("FlexAttention", attention::flex_attention).refuses(misfits::attention::flex_attention),
     training_row("Adagrad", training::one_state),
-    training_row("Adam", training::two_states),
+    training_row("Adam", |call| training::optimizer(call, 4)),
     training_row("Gradient", training::gradient),
     training_row("Momentum", training::one_state),
 ];

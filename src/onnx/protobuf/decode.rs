@@ -69,6 +69,19 @@ pub(crate) struct Decoded {
     pub(crate) not_utf8: Option<Box<str>>,
 }
 
+/// Reads the fields of a message by their numbers and encodings, and keeps others.
+macro_rules! fields {
+    ($self:ident, $rest:expr; $($field:pat => $read:expr,)*) => {{
+        while let Some(field) = $self.reader.next()? {
+            match field {
+                $($field => $read,)*
+                _ => $self.keep(&mut $rest),
+            }
+        }
+        Ok(())
+    }};
+}
+
 struct Decoder<'f> {
     reader: MessageReader<'f>,
     names: ModelNames,
@@ -151,120 +164,76 @@ impl<'f> Decoder<'f> {
     }
 
     fn model(&mut self, found: &mut ModelProto) -> DecodeResult<()> {
-        while let Some(field) = self.reader.next()? {
-            match field {
-                (model::IR_VERSION, Wire::Varint) => found.ir_version = Some(self.reader.int()?),
-                (model::PRODUCER_NAME, Wire::Bytes) => found.producer_name = self.text()?,
-                (model::PRODUCER_VERSION, Wire::Bytes) => found.producer_version = self.text()?,
-                (model::DOMAIN, Wire::Bytes) => found.domain = self.text()?,
-                (model::MODEL_VERSION, Wire::Varint) => found.model_version = Some(self.reader.int()?),
-                (model::DOC_STRING, Wire::Bytes) => found.doc_string = self.text()?,
-                (model::GRAPH, Wire::Bytes) => {
-                    self.message(found.graph.get_or_insert_default(), Self::graph)?;
-                }
-                (model::OPSET_IMPORT, Wire::Bytes) => self.item(&mut found.opsets, Vec::push, Self::opset)?,
-                (model::METADATA, Wire::Bytes) => self.item(&mut found.metadata, Vec::push, Self::entry)?,
-                (model::FUNCTIONS, Wire::Bytes) => self.item(&mut found.functions, Vec::push, Self::function)?,
-                _ => self.keep(&mut found.rest),
-            }
+        fields! { self, found.rest;
+            (model::IR_VERSION, Wire::Varint) => found.ir_version = Some(self.reader.int()?),
+            (model::PRODUCER_NAME, Wire::Bytes) => found.producer_name = self.text()?,
+            (model::PRODUCER_VERSION, Wire::Bytes) => found.producer_version = self.text()?,
+            (model::DOMAIN, Wire::Bytes) => found.domain = self.text()?,
+            (model::MODEL_VERSION, Wire::Varint) => found.model_version = Some(self.reader.int()?),
+            (model::DOC_STRING, Wire::Bytes) => found.doc_string = self.text()?,
+            (model::GRAPH, Wire::Bytes) => self.message(found.graph.get_or_insert_default(), Self::graph)?,
+            (model::OPSET_IMPORT, Wire::Bytes) => self.item(&mut found.opsets, Vec::push, Self::opset)?,
+            (model::METADATA, Wire::Bytes) => self.item(&mut found.metadata, Vec::push, Self::entry)?,
+            (model::FUNCTIONS, Wire::Bytes) => self.item(&mut found.functions, Vec::push, Self::function)?,
         }
-        Ok(())
     }
 
     fn entry(&mut self, found: &mut StringEntry) -> DecodeResult<()> {
-        while let Some(field) = self.reader.next()? {
-            match field {
-                (entry::KEY, Wire::Bytes) => found.key = self.text()?,
-                (entry::VALUE, Wire::Bytes) => found.value = self.text()?,
-                _ => self.keep(&mut found.rest),
-            }
+        fields! { self, found.rest;
+            (entry::KEY, Wire::Bytes) => found.key = self.text()?,
+            (entry::VALUE, Wire::Bytes) => found.value = self.text()?,
         }
-        Ok(())
     }
 
     fn opset(&mut self, found: &mut OperatorSet) -> DecodeResult<()> {
-        while let Some(field) = self.reader.next()? {
-            match field {
-                (opset::DOMAIN, Wire::Bytes) => found.domain = Some(self.name()?),
-                (opset::VERSION, Wire::Varint) => found.version = Some(self.reader.int()?),
-                _ => self.keep(&mut found.rest),
-            }
+        fields! { self, found.rest;
+            (opset::DOMAIN, Wire::Bytes) => found.domain = Some(self.name()?),
+            (opset::VERSION, Wire::Varint) => found.version = Some(self.reader.int()?),
         }
-        Ok(())
     }
 
     fn graph(&mut self, found: &mut GraphProto) -> DecodeResult<()> {
-        while let Some(field) = self.reader.next()? {
-            match field {
-                (graph::NODE, Wire::Bytes) => {
-                    self.item(&mut found.nodes, room::push, Self::node)?;
-                }
-                (graph::NAME, Wire::Bytes) => found.name = Some(self.name()?),
-                (graph::INITIALIZER, Wire::Bytes) => {
-                    self.item(&mut found.initializers, Vec::push, Self::tensor)?;
-                }
-                (graph::INPUT, Wire::Bytes) => self.item(&mut found.inputs, Vec::push, Self::value_info)?,
-                (graph::OUTPUT, Wire::Bytes) => self.item(&mut found.outputs, Vec::push, Self::value_info)?,
-                (graph::VALUE_INFO, Wire::Bytes) => {
-                    self.item(&mut found.value_info, Vec::push, Self::value_info)?;
-                }
-                _ => self.keep(&mut found.rest),
-            }
+        fields! { self, found.rest;
+            (graph::NODE, Wire::Bytes) => self.item(&mut found.nodes, room::push, Self::node)?,
+            (graph::NAME, Wire::Bytes) => found.name = Some(self.name()?),
+            (graph::INITIALIZER, Wire::Bytes) => self.item(&mut found.initializers, Vec::push, Self::tensor)?,
+            (graph::INPUT, Wire::Bytes) => self.item(&mut found.inputs, Vec::push, Self::value_info)?,
+            (graph::OUTPUT, Wire::Bytes) => self.item(&mut found.outputs, Vec::push, Self::value_info)?,
+            (graph::VALUE_INFO, Wire::Bytes) => self.item(&mut found.value_info, Vec::push, Self::value_info)?,
         }
-        Ok(())
     }
 
     fn node(&mut self, found: &mut NodeProto) -> DecodeResult<()> {
         found.at = self.reader.position();
-        while let Some(field) = self.reader.next()? {
-            match field {
-                (node::INPUT, Wire::Bytes) => found.inputs.push(self.value()?),
-                (node::OUTPUT, Wire::Bytes) => found.outputs.push(self.value()?),
-                (node::NAME, Wire::Bytes) => found.name = Some(self.value()?),
-                (node::OP_TYPE, Wire::Bytes) => found.op_type = Some(self.name()?),
-                (node::ATTRIBUTE, Wire::Bytes) => {
-                    self.item(&mut found.attributes, room::push_few, Self::attribute)?;
-                }
-                (node::DOMAIN, Wire::Bytes) => found.domain = Some(self.name()?),
-                (node::OVERLOAD, Wire::Bytes) => found.overload = Some(self.name()?),
-                _ => self.keep(&mut found.rest),
-            }
+        fields! { self, found.rest;
+            (node::INPUT, Wire::Bytes) => found.inputs.push(self.value()?),
+            (node::OUTPUT, Wire::Bytes) => found.outputs.push(self.value()?),
+            (node::NAME, Wire::Bytes) => found.name = Some(self.value()?),
+            (node::OP_TYPE, Wire::Bytes) => found.op_type = Some(self.name()?),
+            (node::ATTRIBUTE, Wire::Bytes) => self.item(&mut found.attributes, room::push_few, Self::attribute)?,
+            (node::DOMAIN, Wire::Bytes) => found.domain = Some(self.name()?),
+            (node::OVERLOAD, Wire::Bytes) => found.overload = Some(self.name()?),
         }
-        Ok(())
     }
 
+    /// Reads an attribute. All its values have one type.
     fn attribute(&mut self, found: &mut AttributeProto) -> DecodeResult<()> {
-        while let Some(field) = self.reader.next()? {
-            match field {
-                (attribute::NAME, Wire::Bytes) => found.name = Some(self.name()?),
-                (attribute::TYPE, Wire::Varint) => found.kind = self.number()?,
-                (attribute::REF_ATTR_NAME, Wire::Bytes) => found.reference = Some(self.name()?),
-                _ => match self.attribute_value(field, &mut found.value)? {
-                    Kept::Value => {}
-                    Kept::Field => self.keep(&mut found.rest),
-                },
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads a field that is a value of an attribute, or an item of a list. All values of an attribute have one
-    /// type.
-    fn attribute_value(&mut self, field: (u32, Wire), value: &mut AttributeValue) -> DecodeResult<Kept> {
-        use AttributeValue as V;
         // The value of this kind that the attribute has, which is empty at first.
         macro_rules! own {
             ($variant:ident) => {{
-                if value.is_empty() {
-                    *value = V::$variant(Default::default());
+                if found.value.is_empty() {
+                    found.value = AttributeValue::$variant(Default::default());
                 }
-                match value {
-                    V::$variant(own) => own,
+                match &mut found.value {
+                    AttributeValue::$variant(own) => own,
                     _ => return Err(self.reader.error("an attribute has several values")),
                 }
             }};
         }
-        match field {
+        fields! { self, found.rest;
+            (attribute::NAME, Wire::Bytes) => found.name = Some(self.name()?),
+            (attribute::TYPE, Wire::Varint) => found.kind = self.number()?,
+            (attribute::REF_ATTR_NAME, Wire::Bytes) => found.reference = Some(self.name()?),
             (attribute::FLOAT, Wire::Fixed32) => *own!(Float) = self.reader.float()?,
             (attribute::INT, Wire::Varint) => *own!(Int) = self.reader.int()?,
             (attribute::STRING, Wire::Bytes) => **own!(String) = self.reader.bytes()?,
@@ -274,67 +243,47 @@ impl<'f> Decoder<'f> {
             (attribute::FLOATS, Wire::Fixed32 | Wire::Bytes) => {
                 let floats = own!(Floats);
                 self.reader.floats(|float| floats.push(float))?;
-            }
+            },
             (attribute::INTS, Wire::Varint | Wire::Bytes) => {
                 let ints = own!(Ints);
                 self.reader.ints(|int| ints.push(int))?;
-            }
+            },
             (attribute::STRINGS, Wire::Bytes) => own!(Strings).push(self.reader.bytes()?),
             (attribute::TENSORS, Wire::Bytes) => self.item(own!(Tensors), Vec::push, Self::tensor)?,
             (attribute::GRAPHS, Wire::Bytes) => self.item(own!(Graphs), Vec::push, Self::graph)?,
             (attribute::TYPE_PROTOS, Wire::Bytes) => self.item(own!(Types), Vec::push, Self::type_proto)?,
-            _ => return Ok(Kept::Field),
         }
-        Ok(Kept::Value)
     }
 
     fn tensor(&mut self, found: &mut TensorProto) -> DecodeResult<()> {
-        while let Some(field) = self.reader.next()? {
-            match field {
-                (tensor::DIMS, Wire::Varint | Wire::Bytes) => {
-                    self.reader.ints(|extent| found.dims.push(extent))?;
-                }
-                (tensor::DATA_TYPE, Wire::Varint) => found.data_type = self.number()?,
-                (tensor::NAME, Wire::Bytes) => found.name = Some(self.value()?),
-                (tensor::EXTERNAL_DATA, Wire::Bytes) => {
-                    self.item(&mut found.external, Vec::push, Self::entry)?;
-                }
-                _ => self.keep(&mut found.rest),
-            }
+        fields! { self, found.rest;
+            (tensor::DIMS, Wire::Varint | Wire::Bytes) => self.reader.ints(|extent| found.dims.push(extent))?,
+            (tensor::DATA_TYPE, Wire::Varint) => found.data_type = self.number()?,
+            (tensor::NAME, Wire::Bytes) => found.name = Some(self.value()?),
+            (tensor::EXTERNAL_DATA, Wire::Bytes) => self.item(&mut found.external, Vec::push, Self::entry)?,
         }
-        Ok(())
     }
 
     fn value_info(&mut self, found: &mut ValueInfo) -> DecodeResult<()> {
-        while let Some(field) = self.reader.next()? {
-            match field {
-                (value_info::NAME, Wire::Bytes) => found.name = Some(self.value()?),
-                (value_info::TYPE, Wire::Bytes) => {
-                    self.message(found.ty.get_or_insert_default(), Self::type_proto)?;
-                }
-                _ => self.keep(&mut found.rest),
-            }
+        fields! { self, found.rest;
+            (value_info::NAME, Wire::Bytes) => found.name = Some(self.value()?),
+            (value_info::TYPE, Wire::Bytes) => self.message(found.ty.get_or_insert_default(), Self::type_proto)?,
         }
-        Ok(())
     }
 
     /// Reads a type. It has one form: the last one counts, and parts of one form are merged.
     fn type_proto(&mut self, found: &mut TypeProto) -> DecodeResult<()> {
-        while let Some(field) = self.reader.next()? {
-            match field {
-                (
-                    type_proto::TENSOR
-                    | type_proto::SPARSE_TENSOR
-                    | type_proto::SEQUENCE
-                    | type_proto::OPTIONAL
-                    | type_proto::MAP
-                    | type_proto::OPAQUE,
-                    Wire::Bytes,
-                ) => self.message(&mut found.form, |this, form| this.type_form(field.0, form))?,
-                _ => self.keep(&mut found.rest),
-            }
+        fields! { self, found.rest;
+            (
+                form @ (type_proto::TENSOR
+                | type_proto::SPARSE_TENSOR
+                | type_proto::SEQUENCE
+                | type_proto::OPTIONAL
+                | type_proto::MAP
+                | type_proto::OPAQUE),
+                Wire::Bytes,
+            ) => self.message(&mut found.form, |this, found| this.type_form(form, found))?,
         }
-        Ok(())
     }
 
     fn type_form(&mut self, field: u32, form: &mut TypeForm) -> DecodeResult<()> {
@@ -351,123 +300,53 @@ impl<'f> Decoder<'f> {
         }
         match form {
             F::None => Ok(()),
-            F::Tensor(ty) | F::SparseTensor(ty) => self.tensor_type(ty),
-            F::Sequence(ty, rest) | F::Optional(ty, rest) => self.element_type(ty, rest),
-            F::Map { key, value, rest } => self.map_type(key, value, rest),
-            F::Opaque { domain, name, rest } => self.opaque_type(domain, name, rest),
-        }
-    }
-
-    fn element_type(&mut self, ty: &mut Option<Box<TypeProto>>, rest: &mut Fields) -> DecodeResult<()> {
-        while let Some(field) = self.reader.next()? {
-            match field {
-                (element::TYPE, Wire::Bytes) => {
-                    self.message(ty.get_or_insert_default().as_mut(), Self::type_proto)?;
-                }
-                _ => self.keep(rest),
-            }
-        }
-        Ok(())
-    }
-
-    fn map_type(
-        &mut self,
-        key: &mut Option<i32>,
-        value: &mut Option<Box<TypeProto>>,
-        rest: &mut Fields,
-    ) -> DecodeResult<()> {
-        while let Some(field) = self.reader.next()? {
-            match field {
+            F::Tensor(found) | F::SparseTensor(found) => fields! { self, found.rest;
+                (tensor_type::ELEMENT, Wire::Varint) => found.element = self.number()?,
+                (tensor_type::SHAPE, Wire::Bytes) => self.message(found.shape.get_or_insert_default(), Self::shape)?,
+            },
+            F::Sequence(ty, rest) | F::Optional(ty, rest) => fields! { self, *rest;
+                (element::TYPE, Wire::Bytes) => self.message(ty.get_or_insert_default().as_mut(), Self::type_proto)?,
+            },
+            F::Map { key, value, rest } => fields! { self, *rest;
                 (map::KEY, Wire::Varint) => *key = self.number()?,
-                (map::VALUE, Wire::Bytes) => {
-                    self.message(value.get_or_insert_default().as_mut(), Self::type_proto)?;
-                }
-                _ => self.keep(rest),
-            }
-        }
-        Ok(())
-    }
-
-    fn opaque_type(
-        &mut self,
-        domain: &mut Option<Name>,
-        name: &mut Option<Name>,
-        rest: &mut Fields,
-    ) -> DecodeResult<()> {
-        while let Some(field) = self.reader.next()? {
-            match field {
+                (map::VALUE, Wire::Bytes) => self.message(value.get_or_insert_default().as_mut(), Self::type_proto)?,
+            },
+            F::Opaque { domain, name, rest } => fields! { self, *rest;
                 (opaque::DOMAIN, Wire::Bytes) => *domain = Some(self.name()?),
                 (opaque::NAME, Wire::Bytes) => *name = Some(self.name()?),
-                _ => self.keep(rest),
-            }
+            },
         }
-        Ok(())
-    }
-
-    fn tensor_type(&mut self, found: &mut TensorType) -> DecodeResult<()> {
-        while let Some(field) = self.reader.next()? {
-            match field {
-                (tensor_type::ELEMENT, Wire::Varint) => found.element = self.number()?,
-                (tensor_type::SHAPE, Wire::Bytes) => {
-                    self.message(found.shape.get_or_insert_default(), Self::shape)?;
-                }
-                _ => self.keep(&mut found.rest),
-            }
-        }
-        Ok(())
     }
 
     fn shape(&mut self, found: &mut ShapeProto) -> DecodeResult<()> {
-        while let Some(field) = self.reader.next()? {
-            match field {
-                (shape::DIM, Wire::Bytes) => self.item(&mut found.dims, Vec::push, Self::dim)?,
-                _ => self.keep(&mut found.rest),
-            }
+        fields! { self, found.rest;
+            (shape::DIM, Wire::Bytes) => self.item(&mut found.dims, Vec::push, Self::dim)?,
         }
-        Ok(())
     }
 
     fn dim(&mut self, found: &mut Dim) -> DecodeResult<()> {
-        while let Some(field) = self.reader.next()? {
-            match field {
-                (dim::VALUE, Wire::Varint) => found.extent = Extent::Value(self.reader.int()?),
-                (dim::PARAM, Wire::Bytes) => found.extent = Extent::Symbol(self.name()?),
-                _ => self.keep(&mut found.rest),
-            }
+        fields! { self, found.rest;
+            (dim::VALUE, Wire::Varint) => found.extent = Extent::Value(self.reader.int()?),
+            (dim::PARAM, Wire::Bytes) => found.extent = Extent::Symbol(self.name()?),
         }
-        Ok(())
     }
 
     fn function(&mut self, found: &mut FunctionProto) -> DecodeResult<()> {
         found.at = self.reader.position();
-        while let Some(field) = self.reader.next()? {
-            match field {
-                (function::NAME, Wire::Bytes) => found.name = Some(self.name()?),
-                (function::INPUT, Wire::Bytes) => found.inputs.push(self.value()?),
-                (function::OUTPUT, Wire::Bytes) => found.outputs.push(self.value()?),
-                (function::ATTRIBUTE, Wire::Bytes) => found.attributes.push(self.name()?),
-                (function::ATTRIBUTE_PROTO, Wire::Bytes) => {
-                    self.item(&mut found.defaults, Vec::push, Self::attribute)?;
-                }
-                (function::NODE, Wire::Bytes) => self.item(&mut found.nodes, Vec::push, Self::node)?,
-                (function::DOC_STRING, Wire::Bytes) => found.doc_string = self.text()?,
-                (function::OPSET_IMPORT, Wire::Bytes) => self.item(&mut found.opsets, Vec::push, Self::opset)?,
-                (function::DOMAIN, Wire::Bytes) => found.domain = Some(self.name()?),
-                (function::OVERLOAD, Wire::Bytes) => found.overload = Some(self.name()?),
-                (function::VALUE_INFO, Wire::Bytes) => {
-                    self.item(&mut found.value_info, Vec::push, Self::value_info)?;
-                }
-                _ => self.keep(&mut found.rest),
-            }
+        fields! { self, found.rest;
+            (function::NAME, Wire::Bytes) => found.name = Some(self.name()?),
+            (function::INPUT, Wire::Bytes) => found.inputs.push(self.value()?),
+            (function::OUTPUT, Wire::Bytes) => found.outputs.push(self.value()?),
+            (function::ATTRIBUTE, Wire::Bytes) => found.attributes.push(self.name()?),
+            (function::ATTRIBUTE_PROTO, Wire::Bytes) => self.item(&mut found.defaults, Vec::push, Self::attribute)?,
+            (function::NODE, Wire::Bytes) => self.item(&mut found.nodes, Vec::push, Self::node)?,
+            (function::DOC_STRING, Wire::Bytes) => found.doc_string = self.text()?,
+            (function::OPSET_IMPORT, Wire::Bytes) => self.item(&mut found.opsets, Vec::push, Self::opset)?,
+            (function::DOMAIN, Wire::Bytes) => found.domain = Some(self.name()?),
+            (function::OVERLOAD, Wire::Bytes) => found.overload = Some(self.name()?),
+            (function::VALUE_INFO, Wire::Bytes) => self.item(&mut found.value_info, Vec::push, Self::value_info)?,
         }
-        Ok(())
     }
-}
-
-/// Whether a field of an attribute is a value.
-enum Kept {
-    Value,
-    Field,
 }
 
 impl AttributeValue {

@@ -1,12 +1,9 @@
 //! The values of attributes, references to those of a function's call included.
 
-use bytes::Bytes;
-
 use crate::eval::EvalError;
 use crate::onnx::model::{
-    AttributeProto, AttributeValue, FunctionProto, GraphProto, ModelNames, NodeProto, TensorProto,
+    AttributeItem, AttributeProto, AttributeValue, FunctionProto, GraphProto, ModelNames, NodeProto, TensorProto,
 };
-use crate::onnx::types::AttributeType;
 use crate::source::names::Name;
 
 /// The attributes that a call gives to a function, and the defaults of the others.
@@ -48,89 +45,34 @@ pub(crate) struct NodeAttributes<'c, 'm> {
     pub(crate) bound: Option<&'c CallAttributes<'m>>,
 }
 
-/// The value of an attribute of a kind that protobuf may omit: zero, empty text, or an empty list.
-fn omitted(attribute: &AttributeProto) -> Option<AttributeType> {
-    attribute.kind.and_then(AttributeType::numbered).filter(|_| attribute.value == AttributeValue::None)
-}
-
 impl<'m> NodeAttributes<'_, 'm> {
     /// The attribute with a name.
     pub(crate) fn find(&self, name: &str) -> Option<&'m AttributeProto> {
-        let is = |attribute: &&AttributeProto| attribute.name.is_some_and(|known| self.names.texts.text(known) == name);
-        resolved(self.node.attributes.iter().find(is)?, self.bound)
+        resolved(self.node.attribute(self.names, name)?, self.bound)
     }
 
-    fn wrong<T>(&self, name: &str, wanted: &str) -> Result<T, EvalError> {
-        Err(EvalError::argument(format!("the attribute `{name}` is not {wanted}")))
+    fn wrong(&self, name: &str, wanted: &str) -> EvalError {
+        EvalError::argument(format!("the attribute `{name}` is not {wanted}"))
     }
 
-    pub(crate) fn int(&self, name: &str) -> Result<Option<i64>, EvalError> {
-        let Some(attribute) = self.find(name) else { return Ok(None) };
-        match (&attribute.value, omitted(attribute)) {
-            (AttributeValue::Int(value), _) => Ok(Some(*value)),
-            (_, Some(AttributeType::Int)) => Ok(Some(0)),
-            _ => self.wrong(name, "an integer"),
-        }
-    }
-
-    pub(crate) fn float(&self, name: &str) -> Result<Option<f32>, EvalError> {
-        let Some(attribute) = self.find(name) else { return Ok(None) };
-        match (&attribute.value, omitted(attribute)) {
-            (AttributeValue::Float(value), _) => Ok(Some(*value)),
-            (_, Some(AttributeType::Float)) => Ok(Some(0.0)),
-            _ => self.wrong(name, "a float"),
-        }
-    }
-
-    pub(crate) fn ints(&self, name: &str) -> Result<Option<Vec<i64>>, EvalError> {
-        let Some(attribute) = self.find(name) else { return Ok(None) };
-        match &attribute.value {
-            AttributeValue::Ints(values) => Ok(Some(values.clone())),
-            AttributeValue::None => Ok(Some(Vec::new())),
-            _ => self.wrong(name, "a list of integers"),
-        }
-    }
-
-    pub(crate) fn floats(&self, name: &str) -> Result<Option<Vec<f32>>, EvalError> {
-        let Some(attribute) = self.find(name) else { return Ok(None) };
-        match &attribute.value {
-            AttributeValue::Floats(values) => Ok(Some(values.clone())),
-            AttributeValue::None => Ok(Some(Vec::new())),
-            _ => self.wrong(name, "a list of floats"),
-        }
-    }
-
-    pub(crate) fn text(&self, name: &str) -> Result<Option<String>, EvalError> {
-        let Some(attribute) = self.find(name) else { return Ok(None) };
-        match (&attribute.value, omitted(attribute)) {
-            (AttributeValue::String(text), _) => Ok(Some(String::from_utf8_lossy(text).into_owned())),
-            (_, Some(AttributeType::String)) => Ok(Some(String::new())),
-            _ => self.wrong(name, "text"),
-        }
-    }
-
-    pub(crate) fn texts(&self, name: &str) -> Result<Option<Vec<String>>, EvalError> {
-        let Some(attribute) = self.find(name) else { return Ok(None) };
-        let text = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
-        match &attribute.value {
-            AttributeValue::Strings(values) => Ok(Some(values.iter().map(text).collect())),
-            AttributeValue::None => Ok(Some(Vec::new())),
-            _ => self.wrong(name, "a list of texts"),
-        }
+    /// The value of an attribute as a type has it; none if it is not given.
+    pub(crate) fn read<T: AttributeItem>(&self, name: &str) -> Result<Option<T>, EvalError> {
+        let read = |attribute: &AttributeProto| attribute.read().ok_or_else(|| self.wrong(name, T::NAME));
+        self.find(name).map(read).transpose()
     }
 
     pub(crate) fn tensor(&self, name: &str) -> Result<Option<&'m TensorProto>, EvalError> {
         let Some(attribute) = self.find(name) else { return Ok(None) };
         match &attribute.value {
             AttributeValue::Tensor(tensor) => Ok(Some(tensor)),
-            _ => self.wrong(name, "a tensor"),
+            _ => Err(self.wrong(name, "a tensor")),
         }
     }
 
     pub(super) fn graph(&self, name: &str) -> Result<&'m GraphProto, EvalError> {
         match self.find(name).map(|attribute| &attribute.value) {
             Some(AttributeValue::Graph(graph)) => Ok(graph),
-            _ => self.wrong(name, "a graph"),
+            _ => Err(self.wrong(name, "a graph")),
         }
     }
 }

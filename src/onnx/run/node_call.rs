@@ -162,7 +162,7 @@ impl<'m> NodeCall<'_, 'm> {
 
     /// An integer attribute, if it is given.
     pub(crate) fn int(&self, name: &str) -> Result<Option<i64>, EvalError> {
-        self.attributes.int(name)
+        self.attributes.read(name)
     }
 
     /// An integer attribute with a default.
@@ -182,22 +182,22 @@ impl<'m> NodeCall<'_, 'm> {
 
     /// A float attribute, if it is given.
     pub(crate) fn float(&self, name: &str) -> Result<Option<f64>, EvalError> {
-        Ok(self.attributes.float(name)?.map(f64::from))
+        Ok(self.attributes.read::<f32>(name)?.map(f64::from))
     }
 
     /// A list of integers, if it is given.
     pub(crate) fn ints(&self, name: &str) -> Result<Option<Vec<i64>>, EvalError> {
-        self.attributes.ints(name)
+        self.attributes.read(name)
     }
 
     /// A list of floats, if it is given.
     pub(crate) fn float_list(&self, name: &str) -> Result<Option<Vec<f32>>, EvalError> {
-        self.attributes.floats(name)
+        self.attributes.read(name)
     }
 
     /// A text, if it is given.
     pub(crate) fn text(&self, name: &str) -> Result<Option<String>, EvalError> {
-        self.attributes.text(name)
+        self.attributes.read(name)
     }
 
     /// A text with a default.
@@ -207,7 +207,7 @@ impl<'m> NodeCall<'_, 'm> {
 
     /// A list of texts, if it is given.
     pub(crate) fn texts(&self, name: &str) -> Result<Option<Vec<String>>, EvalError> {
-        self.attributes.texts(name)
+        self.attributes.read(name)
     }
 
     /// A tensor attribute, if it is given.

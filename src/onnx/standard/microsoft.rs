@@ -93,7 +93,7 @@ pub(super) static TABLE: &[BodyRow] = &[
     BodyRow { domain: MICROSOFT_DOMAIN, ..plain("TorchEmbedding", 1) },
     typed("TransposeMatMul", matrices::fused_mat_mul),
     attributes("Trilu", arrangement::triangle),
-    attributes("Unique", arrangement::unique),
+    attributes("Unique", |call, _| arrangement::from_version(call, 11)),
 ];
 
 /// Whether a row is of an operator of onnxruntime.

@@ -10,9 +10,7 @@ use super::template::TemplateSettings;
 use super::visible::VisibleTypes;
 use crate::onnx::functions::{FunctionKey, Imports, NodeFinding};
 use crate::onnx::infer::{InferGoal, ModelTypes, infer_functions};
-use crate::onnx::model::{
-    AttributeValue, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, OperatorSet,
-};
+use crate::onnx::model::{AttributeValue, Fields, FunctionProto, ModelNames, ModelProto, NodeProto, OperatorSet};
 use crate::onnx::schema::{SchemaLookup, Schemas, counts};
 use crate::onnx::text::parse_function;
 use crate::onnx::walk::{each_graph, each_node};
@@ -173,12 +171,7 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
         attribute: usize,
         place: &PlanPlace,
     ) -> Planned<()> {
-        let graphs: &mut [GraphProto] = match value {
-            AttributeValue::Graph(graph) => std::slice::from_mut(&mut **graph),
-            AttributeValue::Graphs(graphs) => graphs,
-            _ => return Ok(()),
-        };
-        for (position, graph) in graphs.iter_mut().enumerate() {
+        for (position, graph) in value.graphs_mut().iter_mut().enumerate() {
             let types = place.types.inner((node, attribute, position));
             let inner = PlanPlace { types, ..*place };
             with_stack(|| self.nodes(names, &mut graph.nodes, &inner))?;

@@ -6,7 +6,7 @@ use super::template::UNKNOWN;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::onnx::infer::{TensorExtents, TensorFacts, ValueType};
-use crate::onnx::model::{AttributeProto, AttributeValue, ModelNames, NodeProto};
+use crate::onnx::model::{AttributeItem, AttributeProto, AttributeValue, ModelNames, NodeProto};
 use crate::onnx::types::ElementType;
 
 /// A call of a standard operator.
@@ -137,11 +137,7 @@ impl StandardCall<'_> {
 
     /// What is known of an attribute: whether it is given, and its value.
     fn attribute(&self, name: &str) -> Build<Option<&AttributeProto>> {
-        let is = |attribute: &&AttributeProto| attribute.name.is_some_and(|own| self.names.texts.text(own) == name);
-        match self.node.attributes.iter().find(is) {
-            Some(attribute) if attribute.reference.is_some() => Err(NotKnown),
-            found => Ok(found),
-        }
+        self.node.attribute(self.names, name).map(|attribute| attribute.plain().ok_or(NotKnown)).transpose()
     }
 
     /// Whether an attribute is given.
@@ -149,53 +145,28 @@ impl StandardCall<'_> {
         !matches!(self.attribute(name), Ok(None))
     }
 
-    /// The value of an attribute as a function reads it; none if it is not given. Files omit zeros and empty lists, which
-    /// are `T`'s default.
-    fn read<T: Default>(&self, name: &str, of: impl Fn(&AttributeValue) -> Option<T>) -> Build<Option<T>> {
-        match self.attribute(name)?.map(|attribute| &attribute.value) {
-            None => Ok(None),
-            Some(AttributeValue::None) => Ok(Some(T::default())),
-            Some(value) => of(value).map(Some).ok_or(NotKnown),
-        }
+    /// The value of an attribute as a type has it; none if it is not given.
+    pub(super) fn read<T: AttributeItem>(&self, name: &str) -> Build<Option<T>> {
+        self.attribute(name)?.map(|attribute| attribute.read().ok_or(NotKnown)).transpose()
     }
 
     /// An integer attribute.
     pub(super) fn int(&self, name: &str, default: i64) -> Build<i64> {
-        let of = |value: &AttributeValue| if let AttributeValue::Int(value) = value { Some(*value) } else { None };
-        Ok(self.read(name, of)?.unwrap_or(default))
+        Ok(self.read(name)?.unwrap_or(default))
     }
 
     /// A float attribute; none if it is not given.
     pub(super) fn float(&self, name: &str) -> Build<Option<f32>> {
-        self.read(name, |value| if let AttributeValue::Float(value) = value { Some(*value) } else { None })
+        self.read(name)
     }
 
     /// A list of integers; none if it is not given.
     pub(super) fn ints(&self, name: &str) -> Build<Option<Vec<i64>>> {
-        self.read(name, |value| if let AttributeValue::Ints(values) = value { Some(values.clone()) } else { None })
-    }
-
-    /// A list of floats; none if it is not given.
-    pub(super) fn floats(&self, name: &str) -> Build<Option<Vec<f32>>> {
-        self.read(name, |value| if let AttributeValue::Floats(values) = value { Some(values.clone()) } else { None })
-    }
-
-    /// A list of texts; none if it is not given.
-    pub(super) fn texts(&self, name: &str) -> Build<Option<Vec<String>>> {
-        self.read(name, |value| match value {
-            AttributeValue::Strings(values) => {
-                Some(values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect())
-            }
-            _ => None,
-        })
+        self.read(name)
     }
 
     /// A text attribute.
     pub(super) fn text(&self, name: &str, default: &str) -> Build<String> {
-        let of = |value: &AttributeValue| match value {
-            AttributeValue::String(value) => Some(String::from_utf8_lossy(value).into_owned()),
-            _ => None,
-        };
-        Ok(self.read(name, of)?.unwrap_or_else(|| default.to_owned()))
+        Ok(self.read(name)?.unwrap_or_else(|| default.to_owned()))
     }
 }

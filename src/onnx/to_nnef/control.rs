@@ -231,9 +231,9 @@ impl<'m> Import<'m> {
             return Err(NodeRefusal::because("its first version scans batches of sequences"));
         }
         let body = self.body(node, "body")?;
-        let scanned = self.attributes(node).int("num_scan_inputs")?;
+        let scanned = self.attributes(node).read("num_scan_inputs")?;
         let scanned = scanned.ok_or(NodeRefusal::because("its number of scanned operands is missing"))?;
-        let form = ScanForm::read(scanned, operands.len(), |name| self.attributes(node).ints(name))?;
+        let form = ScanForm::read(scanned, operands.len(), |name| self.attributes(node).read(name))?;
         let form = form.ok_or(NodeRefusal::UNFIT)?;
         let mut inputs = Vec::new();
         for (i, side) in (form.states..).zip(&form.inputs) {

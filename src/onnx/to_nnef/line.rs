@@ -231,7 +231,7 @@ impl NodeLine<'_, '_, '_> {
 
     /// An integer attribute with a default.
     pub(super) fn int(&self, name: &str, default: i64) -> Lowered<i64> {
-        Ok(self.attributes.int(name)?.unwrap_or(default))
+        Ok(self.attributes.read(name)?.unwrap_or(default))
     }
 
     /// An integer attribute that is a truth value, with a default.
@@ -241,7 +241,7 @@ impl NodeLine<'_, '_, '_> {
 
     /// A float attribute with a default, as the shortest number that is equal in its precision.
     pub(super) fn float(&self, name: &str, default: f32) -> Lowered<f64> {
-        let value = self.attributes.float(name)?.unwrap_or(default);
+        let value = self.attributes.read(name)?.unwrap_or(default);
         // Floats of 64 bits can tell the number from the shortest text of one of 32 bits.
         let is_wide = self.count() > 0 && self.has(0) && self.dtype(0)? == DType::Float64;
         Ok(if is_wide { value.into() } else { shortest(DType::Float32, value.into()) })
@@ -249,7 +249,7 @@ impl NodeLine<'_, '_, '_> {
 
     /// A list of integers, if it is given.
     pub(super) fn ints(&self, name: &str) -> Lowered<Option<Vec<i64>>> {
-        Ok(self.attributes.ints(name)?)
+        Ok(self.attributes.read(name)?)
     }
 
     /// A list of integers that is an attribute in early versions and an operand in later ones, if it is given.
@@ -259,7 +259,7 @@ impl NodeLine<'_, '_, '_> {
 
     /// A text attribute with a default.
     pub(super) fn text(&self, name: &str, default: &str) -> Lowered<String> {
-        Ok(self.attributes.text(name)?.unwrap_or_else(|| default.to_owned()))
+        Ok(self.attributes.read(name)?.unwrap_or_else(|| default.to_owned()))
     }
 
     /// An axis of an operand.

@@ -16,7 +16,7 @@ use crate::pnnx::tree::{Expression, Term};
 pub(super) const ROWS: &[LoweringRow] =
     &[(&["torch.complex"], By(of_parts)), (&["torch.polar"], By(of_polar)), (&["torch.view_as_complex"], By(of_pairs))];
 
-/// Operators on complex numbers.
+/// Operators on complex numbers, beside Fourier transforms.
 pub(super) const ON_COMPLEX: &[LoweringRow] = &[
     (&["torch.real"], By(|line| Ok(vec![line.parts("input")?.re]))),
     (&["torch.imag"], By(imaginary)),
@@ -26,18 +26,6 @@ pub(super) const ON_COMPLEX: &[LoweringRow] = &[
     (&["torch.conj", "torch.conj_physical", "torch.resolve_conj"], By(conjugate)),
     (&["torch.add", "torch.sub", "torch.mul", "torch.div"], By(arithmetic)),
     (&["torch.neg", "torch.reciprocal", "torch.square", "torch.exp", "torch.log"], By(arithmetic)),
-    (&["torch.fft.fft"], By(|line| fourier::whole(line, fourier::TransformAxes::One, false))),
-    (&["torch.fft.fft2"], By(|line| fourier::whole(line, fourier::TransformAxes::Two, false))),
-    (&["torch.fft.fftn"], By(|line| fourier::whole(line, fourier::TransformAxes::Any, false))),
-    (&["torch.fft.ifft"], By(|line| fourier::whole(line, fourier::TransformAxes::One, true))),
-    (&["torch.fft.ifft2"], By(|line| fourier::whole(line, fourier::TransformAxes::Two, true))),
-    (&["torch.fft.ifftn"], By(|line| fourier::whole(line, fourier::TransformAxes::Any, true))),
-    (&["torch.fft.irfft"], By(|line| fourier::real(line, fourier::TransformAxes::One, false))),
-    (&["torch.fft.irfft2"], By(|line| fourier::real(line, fourier::TransformAxes::Two, false))),
-    (&["torch.fft.irfftn"], By(|line| fourier::real(line, fourier::TransformAxes::Any, false))),
-    (&["torch.fft.hfft"], By(|line| fourier::real(line, fourier::TransformAxes::One, true))),
-    (&["torch.fft.hfft2"], By(|line| fourier::real(line, fourier::TransformAxes::Two, true))),
-    (&["torch.fft.hfftn"], By(|line| fourier::real(line, fourier::TransformAxes::Any, true))),
     (&["torch.istft"], By(spectra::inverse)),
     (&["torchaudio.functional.inverse_spectrogram"], By(spectra::waveform)),
 ];
@@ -124,7 +112,8 @@ const NOT_KNOWN: &str = "it computes with complex numbers, which NNEF does not h
 
 /// The results of an operator on complex numbers.
 pub(super) fn lowered(line: &mut Line, kind: &str) -> Lowered<Vec<TensorId>> {
-    if let Some((_, rule)) = ON_COMPLEX.iter().find(|(kinds, _)| kinds.contains(&kind)) {
+    let mut rows = [ON_COMPLEX, fourier::WHOLE, fourier::REAL].into_iter().flatten();
+    if let Some((_, rule)) = rows.find(|(kinds, _)| kinds.contains(&kind)) {
         return rule.apply(line);
     }
     if !OF_EACH_PART.contains(&kind) || !line.data.is_empty() {

@@ -8,19 +8,28 @@ use super::{Line, Lowered, LoweringRow, Refusal, extent_of};
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
 
-pub(super) const ROWS: &[LoweringRow] = &[
-    (&["torch.fft.fft"], By(|line| whole(line, TransformAxes::One, false))),
-    (&["torch.fft.fft2"], By(|line| whole(line, TransformAxes::Two, false))),
-    (&["torch.fft.fftn"], By(|line| whole(line, TransformAxes::Any, false))),
-    (&["torch.fft.ifft"], By(|line| whole(line, TransformAxes::One, true))),
-    (&["torch.fft.ifft2"], By(|line| whole(line, TransformAxes::Two, true))),
-    (&["torch.fft.ifftn"], By(|line| whole(line, TransformAxes::Any, true))),
-    (&["torch.fft.rfft"], By(|line| half(line, TransformAxes::One, false))),
-    (&["torch.fft.rfft2"], By(|line| half(line, TransformAxes::Two, false))),
-    (&["torch.fft.rfftn"], By(|line| half(line, TransformAxes::Any, false))),
-    (&["torch.fft.ihfft"], By(|line| half(line, TransformAxes::One, true))),
-    (&["torch.fft.ihfft2"], By(|line| half(line, TransformAxes::Two, true))),
-    (&["torch.fft.ihfftn"], By(|line| half(line, TransformAxes::Any, true))),
+/// Transforms to as many complex numbers.
+pub(super) const WHOLE: &[LoweringRow] = &[
+    (&["torch.fft.fft"], By(|line| transformed(line, TransformAxes::One, false, false))),
+    (&["torch.fft.fft2"], By(|line| transformed(line, TransformAxes::Two, false, false))),
+    (&["torch.fft.fftn"], By(|line| transformed(line, TransformAxes::Any, false, false))),
+    (&["torch.fft.ifft"], By(|line| transformed(line, TransformAxes::One, true, false))),
+    (&["torch.fft.ifft2"], By(|line| transformed(line, TransformAxes::Two, true, false))),
+    (&["torch.fft.ifftn"], By(|line| transformed(line, TransformAxes::Any, true, false))),
+];
+
+/// Transforms of real numbers, of which only half is needed.
+pub(super) const HALVES: &[LoweringRow] = &[
+    (&["torch.fft.rfft"], By(|line| transformed(line, TransformAxes::One, false, true))),
+    (&["torch.fft.rfft2"], By(|line| transformed(line, TransformAxes::Two, false, true))),
+    (&["torch.fft.rfftn"], By(|line| transformed(line, TransformAxes::Any, false, true))),
+    (&["torch.fft.ihfft"], By(|line| transformed(line, TransformAxes::One, true, true))),
+    (&["torch.fft.ihfft2"], By(|line| transformed(line, TransformAxes::Two, true, true))),
+    (&["torch.fft.ihfftn"], By(|line| transformed(line, TransformAxes::Any, true, true))),
+];
+
+/// Transforms to real numbers.
+pub(super) const REAL: &[LoweringRow] = &[
     (&["torch.fft.irfft"], By(|line| real(line, TransformAxes::One, false))),
     (&["torch.fft.irfft2"], By(|line| real(line, TransformAxes::Two, false))),
     (&["torch.fft.irfftn"], By(|line| real(line, TransformAxes::Any, false))),
@@ -31,7 +40,7 @@ pub(super) const ROWS: &[LoweringRow] = &[
 
 /// TransformAxes which axes a transform is, unless a setting says it.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum TransformAxes {
+enum TransformAxes {
     /// The last one.
     One,
     /// The last two.
@@ -103,31 +112,20 @@ fn waves(line: &mut Line, rows: i64, count: i64, columns: i64) -> Lowered<[Tenso
     Ok([line.add("cos", vec![Value::Tensor(angles)])?, line.add("sin", vec![Value::Tensor(angles)])?])
 }
 
-/// A transform to as many complex numbers.
-pub(super) fn whole(line: &mut Line, axes: TransformAxes, inverse: bool) -> Lowered<Vec<TensorId>> {
+/// A transform to complex numbers. `halves` tells that it is of real ones, so that half of the numbers along the last axis are
+/// enough; then `inverse` is the conjugate one.
+fn transformed(line: &mut Line, axes: TransformAxes, inverse: bool, halves: bool) -> Lowered<Vec<TensorId>> {
     let mut parts = operand(line)?;
     let extents = line.extents(parts.re)?;
     let power = power(line, inverse)?;
     let mut items = 1.0f64;
-    for (axis, size) in axes_of(line, axes, extents.len() as i64)? {
-        let count = size.unwrap_or(extent_of(&extents, axis)?);
-        parts = step(line, parts, AxisTransform { axis, count, columns: count, inverse })?;
-        items *= count as f64;
+    let mut along = axes_of(line, axes, extents.len() as i64)?;
+    if halves {
+        along.reverse();
     }
-    let parts = line.scaled_parts(parts, items.powf(power))?;
-    Ok(vec![line.joined(parts)?])
-}
-
-/// A transform of real numbers, of which only half is needed; `inverse` is the conjugate one.
-fn half(line: &mut Line, axes: TransformAxes, inverse: bool) -> Lowered<Vec<TensorId>> {
-    let mut parts = operand(line)?;
-    let extents = line.extents(parts.re)?;
-    let power = power(line, inverse)?;
-    let mut items = 1.0f64;
-    // The last axis is that of the half.
-    for (at, (axis, size)) in axes_of(line, axes, extents.len() as i64)?.into_iter().rev().enumerate() {
+    for (at, (axis, size)) in along.into_iter().enumerate() {
         let count = size.unwrap_or(extent_of(&extents, axis)?);
-        let columns = if at == 0 { (count / 2).saturating_add(1) } else { count };
+        let columns = if halves && at == 0 { (count / 2).saturating_add(1) } else { count };
         parts = step(line, parts, AxisTransform { axis, count, columns, inverse })?;
         items *= count as f64;
     }
@@ -136,7 +134,7 @@ fn half(line: &mut Line, axes: TransformAxes, inverse: bool) -> Lowered<Vec<Tens
 }
 
 /// The inverse transform to real numbers; the Hermitian one is that of the conjugates, with the other normalization.
-pub(super) fn real(line: &mut Line, axes: TransformAxes, hermitian: bool) -> Lowered<Vec<TensorId>> {
+fn real(line: &mut Line, axes: TransformAxes, hermitian: bool) -> Lowered<Vec<TensorId>> {
     let mut parts = operand(line)?;
     if let (true, Some(im)) = (hermitian, parts.im) {
         parts.im = Some(line.add("neg", vec![Value::Tensor(im)])?);

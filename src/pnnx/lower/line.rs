@@ -158,6 +158,14 @@ impl Line<'_> {
         }
     }
 
+    /// The first operand, the axis that `dim` names, and the extent along it.
+    pub(super) fn along_axis(&self, default: Option<i64>) -> Lowered<(TensorId, i64, i64)> {
+        let x = self.tensor(INPUT)?;
+        let extents = self.extents(x)?;
+        let axis = self.axis("dim", extents.len() as i64, default)?;
+        Ok((x, axis, extent_of(&extents, axis)?))
+    }
+
     /// Stored data with a name.
     pub(super) fn stored(&self, name: &str) -> Option<TensorId> {
         self.data.iter().find(|(known, _)| known == name).map(|(_, tensor)| *tensor)
@@ -280,6 +288,12 @@ impl Line<'_> {
         let text = self.with_settings(text, params)?;
         let x = self.tensor("input")?;
         self.text(&text, &[ExpandedItem::Tensor(x)])
+    }
+
+    /// A tensor times the factor that a setting is.
+    pub(super) fn times_setting(&mut self, x: TensorId, key: &str) -> Lowered<TensorId> {
+        let factor: f64 = self.setting_or(key, 1.0)?;
+        if factor == 1.0 { Ok(x) } else { self.add("mul", vec![Value::Tensor(x), Value::Scalar(factor)]) }
     }
 
     /// Adds an operation on one tensor and a number.

@@ -35,10 +35,7 @@ pub(super) fn addmm(line: &mut Line) -> Lowered<Vec<TensorId>> {
     }
     let mut c = line.with_rank(c, 2)?;
     for (key, term) in [("alpha", &mut y), ("beta", &mut c)] {
-        let factor: f64 = line.setting_or(key, 1.0)?;
-        if factor != 1.0 {
-            *term = line.add("mul", vec![Value::Tensor(*term), Value::Scalar(factor)])?;
-        }
+        *term = line.times_setting(*term, key)?;
     }
     Ok(vec![line.add("add", vec![Value::Tensor(y), Value::Tensor(c)])?])
 }

@@ -126,10 +126,7 @@ fn rotate(line: &mut Line) -> Lowered<Vec<TensorId>> {
 }
 
 fn narrow(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let extents = line.extents(x)?;
-    let axis = line.axis("dim", extents.len() as i64, None)?;
-    let extent = extent_of(&extents, axis)?;
+    let (x, axis, extent) = line.along_axis(None)?;
     let start: i64 = line.required("start")?;
     let begin = if start < 0 { start.saturating_add(extent) } else { start };
     line.require("start", (0..=extent).contains(&begin), &format!("an integer up to {extent}"))?;
@@ -141,10 +138,8 @@ fn narrow(line: &mut Line) -> Lowered<Vec<TensorId>> {
 
 /// An axis as several ones, of which one may be -1.
 fn unflatten(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor("input")?;
+    let (x, axis, extent) = line.along_axis(None)?;
     let mut extents = line.extents(x)?;
-    let axis = line.axis("dim", extents.len() as i64, None)?;
-    let extent = extent_of(&extents, axis)?;
     let key = line.key_of(&["sizes", "unflattened_size"]);
     let mut sizes: Vec<i64> = line.required(key)?;
     let unfit = |line: &Line| line.refuse(key, format!("extents whose product is {extent}"));

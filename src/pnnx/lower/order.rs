@@ -90,10 +90,7 @@ fn ranked(line: &mut Line, x: TensorId, ranks: &Ranks) -> Lowered<[TensorId; 2]>
 }
 
 fn topk(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let extents = line.extents(x)?;
-    let axis = line.axis("dim", extents.len() as i64, Some(-1))?;
-    let extent = extent_of(&extents, axis)?;
+    let (x, axis, extent) = line.along_axis(Some(-1))?;
     let count = line.at_least("k", 1, None)?;
     line.require("k", count <= extent, &format!("an integer up to {extent}"))?;
     let largest_first = line.setting_or("largest", true)?;
@@ -104,12 +101,9 @@ fn topk(line: &mut Line) -> Lowered<Vec<TensorId>> {
 
 /// All items in their order, and their places.
 fn sorted(line: &mut Line) -> Lowered<[TensorId; 2]> {
-    let x = line.tensor("input")?;
-    let extents = line.extents(x)?;
-    let axis = line.axis("dim", extents.len() as i64, Some(-1))?;
+    let (x, axis, count) = line.along_axis(Some(-1))?;
     let largest_first = line.flag("descending")?;
     line.flag("stable")?;
-    let count = extent_of(&extents, axis)?;
     ranked(line, x, &Ranks { axis, largest_first, first: 0, count })
 }
 
@@ -138,10 +132,7 @@ fn one_rank(line: &mut Line, x: TensorId, axis: i64, first: i64) -> Lowered<Vec<
 }
 
 fn kth_value(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let extents = line.extents(x)?;
-    let axis = line.axis("dim", extents.len() as i64, Some(-1))?;
-    let extent = extent_of(&extents, axis)?;
+    let (x, axis, extent) = line.along_axis(Some(-1))?;
     let k = line.at_least("k", 1, None)?;
     line.require("k", k <= extent, &format!("an integer up to {extent}"))?;
     one_rank(line, x, axis, k.saturating_sub(1))

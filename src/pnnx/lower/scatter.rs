@@ -109,11 +109,8 @@ fn index_scattered(line: &mut Line, putting: PutMode) -> Lowered<Vec<TensorId>> 
     let (x, indices) = (line.tensor("input")?, line.indices("index")?);
     let axis = line.axis("dim", line.rank(x)?, None)?;
     let source = line.tensor(line.key_of(&["source", "tensor", "src"]))?;
-    let mut source = line.cast(source, line.primitive(x)?)?;
-    let factor: f64 = line.setting_or("alpha", 1.0)?;
-    if factor != 1.0 {
-        source = line.add("mul", vec![Value::Tensor(source), Value::Scalar(factor)])?;
-    }
+    let source = line.cast(source, line.primitive(x)?)?;
+    let source = line.times_setting(source, "alpha")?;
     let indices = line.along(indices, axis, line.rank(x)?)?;
     let shape = line.extents(source)?;
     let indices = line.expanded(indices, &shape)?;

@@ -63,27 +63,29 @@ pub(super) trait SettingKind: Sized {
     fn of(setting: &Setting) -> Option<Self>;
 }
 
-impl SettingKind for i64 {
-    const EXPECTED: &'static str = "an integer";
+macro_rules! setting_kinds {
+    ($($kind:ty: $expected:literal { $($setting:pat => $value:expr,)* })*) => {$(
+        impl SettingKind for $kind {
+            const EXPECTED: &'static str = $expected;
 
-    fn of(setting: &Setting) -> Option<Self> {
-        match setting {
-            Setting::Literal(Literal::Int(value)) => Some(*value),
-            _ => None,
+            fn of(setting: &Setting) -> Option<Self> {
+                match setting {
+                    $($setting => $value,)*
+                    _ => None,
+                }
+            }
         }
-    }
+    )*};
 }
 
-impl SettingKind for f64 {
-    const EXPECTED: &'static str = "a finite number";
-
-    fn of(setting: &Setting) -> Option<Self> {
-        match setting {
-            Setting::Literal(Literal::Int(value)) => Some(*value as f64),
-            Setting::Literal(Literal::Float(value)) => Some(*value).filter(|value| value.is_finite()),
-            _ => None,
-        }
+setting_kinds! {
+    i64: "an integer" { Setting::Literal(Literal::Int(value)) => Some(*value), }
+    f64: "a finite number" {
+        Setting::Literal(Literal::Int(value)) => Some(*value as f64),
+        Setting::Literal(Literal::Float(value)) => Some(*value).filter(|value| value.is_finite()),
     }
+    bool: "`True` or `False`" { Setting::Literal(Literal::Bool(value)) => Some(*value), }
+    String: "a word" { Setting::Word(word) => Some(word.clone()), }
 }
 
 /// A number that may be infinite, or not a number.
@@ -97,28 +99,6 @@ impl SettingKind for AnyNumber {
             Setting::Literal(Literal::Float(value)) => Some(AnyNumber(*value)),
             Setting::Word(word) if ["inf", "-inf", "nan"].contains(&word.as_str()) => word.parse().ok().map(AnyNumber),
             other => f64::of(other).map(AnyNumber),
-        }
-    }
-}
-
-impl SettingKind for bool {
-    const EXPECTED: &'static str = "`True` or `False`";
-
-    fn of(setting: &Setting) -> Option<Self> {
-        match setting {
-            Setting::Literal(Literal::Bool(value)) => Some(*value),
-            _ => None,
-        }
-    }
-}
-
-impl SettingKind for String {
-    const EXPECTED: &'static str = "a word";
-
-    fn of(setting: &Setting) -> Option<Self> {
-        match setting {
-            Setting::Word(word) => Some(word.clone()),
-            _ => None,
         }
     }
 }

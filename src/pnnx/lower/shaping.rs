@@ -190,20 +190,15 @@ pub(super) fn split(line: &mut Line) -> Lowered<Vec<TensorId>> {
 }
 
 pub(super) fn unbind(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let extents = line.extents(x)?;
-    let axis = line.axis("dim", extents.len() as i64, Some(0))?;
-    let extent = extent_of(&extents, axis)?;
+    let (x, axis, extent) = line.along_axis(Some(0))?;
     let count = line.several().unwrap_or(line.items(extent, Some)?.len());
     line.require("dim", extent == count as i64, &format!("an axis of {count} items"))?;
     line.add_array("unstack", vec![Value::Tensor(x), Value::Int(axis)], count)
 }
 
 pub(super) fn select(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let extents = line.extents(x)?;
-    let axis = line.axis("dim", extents.len() as i64, None)?;
-    let index = line.axis("index", extent_of(&extents, axis)?, None)?;
+    let (x, axis, extent) = line.along_axis(None)?;
+    let index = line.axis("index", extent, None)?;
     let range = [integers([axis]), integers([index]), integers([index.saturating_add(1)])];
     let part = line.add("slice", [vec![Value::Tensor(x)], range.to_vec()].concat())?;
     one(line, "squeeze", part, integers([axis]))
@@ -308,10 +303,7 @@ pub(super) fn repeat(line: &mut Line) -> Lowered<Vec<TensorId>> {
 
 /// GLU: the first half along an axis, times the sigmoid of the second half.
 pub(super) fn gated(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let extents = line.extents(x)?;
-    let axis = line.axis("dim", extents.len() as i64, Some(-1))?;
-    let extent = extent_of(&extents, axis)?;
+    let (x, axis, extent) = line.along_axis(Some(-1))?;
     let half = extent / 2;
     line.require("dim", half > 0 && extent % 2 == 0, "an axis of an even number of items")?;
     let parts = line.add_array("split", vec![Value::Tensor(x), Value::Int(axis), integers([half, half])], 2)?;

@@ -129,10 +129,7 @@ fn sum(line: &mut Line, keys: [&str; 2]) -> Lowered<Vec<TensorId>> {
         _ => line.matrix_product(a, b)?,
     };
     for (key, term) in [("alpha", &mut y), ("beta", &mut x)] {
-        let factor: f64 = line.setting_or(key, 1.0)?;
-        if factor != 1.0 {
-            *term = line.add("mul", vec![Value::Tensor(*term), Value::Scalar(factor)])?;
-        }
+        *term = line.times_setting(*term, key)?;
     }
     Ok(vec![line.formula_of("add(@0,@1)", &[x, y])?])
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::common::command::{fast, stderr};
+use crate::common::command::{fast, has_variables, printed, stderr, told};
 use nnef_flatten::graph::Extent;
 use nnef_flatten::input::{Given, Input, Refusal};
 use nnef_flatten::tensor::Tensor;
@@ -41,34 +41,16 @@ pub struct Subject {
     pub inputs: Vec<(String, Tensor)>,
 }
 
-fn told(refusal: Refusal) -> String {
-    match refusal {
-        Refusal::Found(found) => found.to_string(),
-        other => format!("{other:?}"),
-    }
-}
-
 /// What an engine answers; a panic is an answer, too.
 fn answered<T>(engine: impl FnOnce() -> Result<T, Refusal>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(engine)) {
-        Ok(answer) => answer.map_err(told),
+        Ok(answer) => answer.map_err(|refusal| told(&refusal)),
         Err(_) => Err(PANICS.to_owned()),
     }
 }
 
-fn printed(input: Input, to: &str) -> Result<Vec<u8>, Refusal> {
-    let mut out = Vec::new();
-    input.print(to, &mut out)?;
-    Ok(out)
-}
-
 fn form(notation: &'static str, bytes: Vec<u8>) -> Result<Input, Refusal> {
     open(Given::from(("form", bytes)).notation(notation), &Options::default())
-}
-
-/// Whether a document has data beside it.
-fn has_variables(nnef: &[u8]) -> bool {
-    nnef.windows(10).any(|part| part == b"= variable")
 }
 
 impl Subject {

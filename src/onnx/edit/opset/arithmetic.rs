@@ -86,11 +86,6 @@ pub(super) fn broadcast_down(step: &mut OpsetStep) -> Stepped {
     Ok(())
 }
 
-/// The third operand of `Gemm` was broadcast only if an attribute said so.
-pub(super) fn gemm_up(step: &mut OpsetStep) -> Stepped {
-    step.take("broadcast").map(drop)
-}
-
 pub(super) fn gemm_down(step: &mut OpsetStep) -> Stepped {
     let shape = step.shape(2)?;
     let is_row = shape.len() < 2;

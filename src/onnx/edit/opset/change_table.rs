@@ -46,7 +46,9 @@ const AXES: &str = "`axes` became an operand";
 pub(super) static TABLE: &[OpsetRow] = &[
     row(&["Split"], 2, "`split` became an attribute").up(values::split_of_operand),
     row(&["GlobalLpPool", "LpPool"], 2, "`p` became an integer").up(values::power_up).down(values::power_down),
-    row(&["Pad"], 2, "`paddings` became `pads`").up(values::paddings_up).down(values::paddings_down),
+    row(&["Pad"], 2, "`paddings` became `pads`")
+        .up(|step| values::renamed(step, "paddings", "pads"))
+        .down(|step| values::renamed(step, "pads", "paddings")),
     row(&["GRU"], 3, "the default of `direction` was misspelt").up(values::direction_up).down(values::direction_up),
     row(&["Concat"], 4, "`axis` has to be given").up(axes::concat_axis),
     row(&["Reshape"], 5, "`shape` became an operand").up(values::shape_to_operand).down(values::shape_to_attribute),
@@ -61,8 +63,10 @@ pub(super) static TABLE: &[OpsetRow] = &[
         .down(arithmetic::broadcast_down),
     row(&["BatchNormalization"], 7, "`is_test` went").up(training::normalization_up).down(training::normalization_down),
     row(&["Dropout"], 7, "`is_test` went").up(training::dropout_up).down(training::dropout_down),
-    row(&["GRU", "LSTM", "RNN"], 7, "`output_sequence` went").up(recurrent::sequence_up).down(recurrent::sequence_down),
-    row(&["Gemm"], 7, "`broadcast` went").up(arithmetic::gemm_up).down(arithmetic::gemm_down),
+    row(&["GRU", "LSTM", "RNN"], 7, "`output_sequence` went")
+        .up(|step| step.take("output_sequence").map(drop))
+        .down(recurrent::sequence_down),
+    row(&["Gemm"], 7, "`broadcast` went").up(|step| step.take("broadcast").map(drop)).down(arithmetic::gemm_down),
     row(&["PRelu"], 7, "slopes are broadcast").up(arithmetic::slopes_up).down(arithmetic::slopes_down),
     row(&["Upsample"], 7, "scales became those of all axes")
         .up(resize::upsample_scales_up)
@@ -93,7 +97,7 @@ pub(super) static TABLE: &[OpsetRow] = &[
     row(&["Resize"], 11, "attributes say where places are").up(resize::places_up).down(resize::places_down),
     row(&["Scatter"], 11, "it became `ScatterElements`").up(values::scatter_up),
     row(&["ScatterElements"], 11, "it was `Scatter`").down(values::scatter_down),
-    row(&["TopK"], 11, "results may be in any order").down(values::top_sorted),
+    row(&["TopK"], 11, "results may be in any order").down(|step| step.take("sorted").map(drop)),
     row(&["Constant"], 12, "values may be numbers and texts").down(values::constant_down),
     row(&["Dropout"], 12, "`ratio` became an operand").up(training::ratio_up).down(training::ratio_down),
     row(&["MaxPool"], 10, "windows may have gaps").down(values::dilations_down),
@@ -117,20 +121,24 @@ pub(super) static TABLE: &[OpsetRow] = &[
     row(&["Pad"], 18, "it may be along some axes").down(values::pad_axes_down),
     row(&["Resize"], 18, "it may be along some axes").down(resize::all_axes),
     row(&["ScatterElements", "ScatterND"], 18, "items may be the least or the greatest")
-        .down(values::scatter_without_ends),
+        .down(|step| values::without(step, "reduction", "none", &["max", "min"])),
     row(&["Split"], 18, "parts may be unequal").up(values::split_up).down(values::split_down),
     row(&["AveragePool"], 19, "windows may have gaps").down(values::dilations_down),
-    row(&["Cast", "CastLike", "QuantizeLinear"], 19, "floats of 8 bits").down(values::saturate_down),
-    row(&["Pad"], 19, "items may be repeated").down(values::pad_without_wrap),
+    row(&["Cast", "CastLike", "QuantizeLinear"], 19, "floats of 8 bits")
+        .down(|step| values::of_small_floats(step, "saturate")),
+    row(&["Pad"], 19, "items may be repeated").down(|step| values::without(step, "mode", "constant", &["wrap"])),
     row(&["Resize"], 19, "another way to find places").down(resize::without_symmetry),
     row(&["DFT"], 20, "`axis` became an operand").up(axes::dft_up).down(axes::dft_down),
-    row(&["GridSample"], 20, "modes have other names").up(values::sample_up).down(values::sample_down),
+    row(&["GridSample"], 20, "modes have other names")
+        .up(|step| values::mode(step, "bilinear", &[("bilinear", "linear"), ("bicubic", "cubic")]))
+        .down(values::sample_down),
     row(&["GroupNormalization"], 21, "scale and bias are those of channels, not of groups")
         .not_up("scale and bias are those of groups")
         .not_down("scale and bias are those of channels"),
     row(&["QuantizeLinear"], 21, "`output_dtype` says the type of results").down(values::quantized_type),
     row(&["DequantizeLinear"], 23, "`output_dtype` says the type of results").down(values::dequantized_type),
-    row(&["Cast", "CastLike"], 24, "floats without a fraction").down(values::round_mode_down),
+    row(&["Cast", "CastLike"], 24, "floats without a fraction")
+        .down(|step| values::of_small_floats(step, "round_mode")),
 ];
 
 /// The rows by operator and version.

@@ -13,8 +13,7 @@ use crate::onnx::functions::{Functions, Imports, NodeFinding};
 use crate::onnx::infer::{GraphTypes, ModelTypes};
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto};
 use crate::onnx::schema::{Schema, SchemaLookup, Schemas};
-use crate::onnx::walk::{each_graph_mut, own_names};
-use crate::room::with_stack;
+use crate::onnx::walk::{each_typed_graph, own_names};
 
 /// The first version whose nodes `Constant` are of all types, and the types of those before: floats of 32, 16 and 64 bits.
 const CONSTANTS_OF_ALL_TYPES: i64 = 9;
@@ -106,14 +105,7 @@ impl<'m> OpsetPass<'m> {
 
     fn nodes(&mut self, nodes: Vec<NodeProto>, types: Option<&'m GraphTypes>) {
         for (i, mut node) in nodes.into_iter().enumerate() {
-            for (a, attribute) in node.attributes.iter_mut().enumerate() {
-                let mut position = 0;
-                each_graph_mut(&mut attribute.value, &mut |inner| {
-                    let types = types.and_then(|types| types.inner.get((i, a, position)));
-                    position += 1;
-                    with_stack(|| self.graph(inner, types));
-                });
-            }
+            each_typed_graph((i, &mut node), types, &mut |inner, types| self.graph(inner, types));
             let is_standard = self.names.operator(&node).0.is_empty();
             let is_call = !matches!(self.functions.called(self.names, &node), Ok(None));
             match is_standard && !is_call {

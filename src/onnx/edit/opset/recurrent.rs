@@ -3,11 +3,6 @@
 use super::step::{OpsetStep, Stepped, ints_value};
 use crate::onnx::model::AttributeValue;
 
-/// Whether there was a result for each step was said by an attribute.
-pub(super) fn sequence_up(step: &mut OpsetStep) -> Stepped {
-    step.take("output_sequence").map(drop)
-}
-
 pub(super) fn sequence_down(step: &mut OpsetStep) -> Stepped {
     if step.has_result(0) {
         step.put("output_sequence", AttributeValue::Int(1));

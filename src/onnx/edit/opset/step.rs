@@ -5,7 +5,8 @@ use crate::eval::{Budget, Limits};
 use crate::graph::Element;
 
 use crate::graph::names::NameId;
-use crate::onnx::model::{AttributeProto, AttributeValue, ModelNames, NodeProto, TensorProto, Values};
+use crate::onnx::model::{AttributeItem, AttributeProto, AttributeValue, ModelNames, NodeProto, TensorProto, Values};
+pub(super) use crate::onnx::model::{ints_value, text_value};
 use crate::onnx::run::{Stores, dtype_of, tensor_of, tensor_proto};
 use crate::tensor::{Data, Tensor};
 
@@ -50,8 +51,7 @@ impl<'m> OpsetStep<'_, 'm> {
     }
 
     fn place(&self, name: &str) -> Option<usize> {
-        let is = |attribute: &AttributeProto| attribute.name.is_some_and(|own| self.names.texts.text(own) == name);
-        self.node.attributes.iter().position(is)
+        self.node.attribute_place(self.names, name)
     }
 
     /// Whether an attribute is given.
@@ -59,13 +59,22 @@ impl<'m> OpsetStep<'_, 'm> {
         self.place(name).is_some()
     }
 
+    /// An attribute; none if it is not given.
+    pub(super) fn given(&self, name: &str) -> Stepped<Option<&AttributeProto>> {
+        let Some(attribute) = self.node.attribute(self.names, name) else { return Ok(None) };
+        let other = || format!("the value of `{name}` is that of an attribute of the function around it");
+        attribute.plain().map(Some).ok_or_else(other)
+    }
+
     /// The value of an attribute; none if it is not given.
     pub(super) fn value(&self, name: &str) -> Stepped<Option<&AttributeValue>> {
-        let Some(at) = self.place(name) else { return Ok(None) };
-        match &self.node.attributes[at] {
-            AttributeProto { reference: None, value, .. } => Ok(Some(value)),
-            _ => Err(format!("the value of `{name}` is that of an attribute of the function around it")),
-        }
+        Ok(self.given(name)?.map(|attribute| &attribute.value))
+    }
+
+    /// The value of an attribute as a type has it; none if it is not given.
+    pub(super) fn read<T: AttributeItem>(&self, name: &str) -> Stepped<Option<T>> {
+        let read = |attribute: &AttributeProto| attribute.read().ok_or_else(|| format!("`{name}` is not {}", T::NAME));
+        self.given(name)?.map(read).transpose()
     }
 
     /// Takes an attribute away. Returns its value; none if it was not given.
@@ -79,13 +88,7 @@ impl<'m> OpsetStep<'_, 'm> {
 
     /// An integer attribute, or its default.
     pub(super) fn int(&self, name: &str, default: i64) -> Stepped<i64> {
-        match self.value(name)? {
-            None => Ok(default),
-            // Files omit zeros.
-            Some(AttributeValue::None) => Ok(0),
-            Some(AttributeValue::Int(value)) => Ok(*value),
-            Some(_) => Err(format!("`{name}` is not an integer")),
-        }
+        Ok(self.read(name)?.unwrap_or(default))
     }
 
     /// [`Self::int`], which takes the attribute away.
@@ -97,37 +100,22 @@ impl<'m> OpsetStep<'_, 'm> {
 
     /// An attribute with integers; none if it is not given.
     pub(super) fn ints(&self, name: &str) -> Stepped<Option<Vec<i64>>> {
-        match self.value(name)? {
-            None => Ok(None),
-            Some(AttributeValue::None) => Ok(Some(Vec::new())),
-            Some(AttributeValue::Ints(values)) => Ok(Some(values.clone())),
-            Some(_) => Err(format!("`{name}` is not a list of integers")),
-        }
+        self.read(name)
     }
 
     /// A float attribute, or its default.
     pub(super) fn float(&self, name: &str, default: f32) -> Stepped<f32> {
-        match self.value(name)? {
-            None => Ok(default),
-            Some(AttributeValue::None) => Ok(0.0),
-            Some(AttributeValue::Float(value)) => Ok(*value),
-            Some(_) => Err(format!("`{name}` is not a float")),
-        }
+        Ok(self.read(name)?.unwrap_or(default))
     }
 
     /// A text attribute, or its default.
     pub(super) fn text(&self, name: &str, default: &str) -> Stepped<String> {
-        match self.value(name)? {
-            None => Ok(default.to_owned()),
-            Some(AttributeValue::None) => Ok(String::new()),
-            Some(AttributeValue::String(value)) => Ok(String::from_utf8_lossy(value).into_owned()),
-            Some(_) => Err(format!("`{name}` is not a text")),
-        }
+        Ok(self.read(name)?.unwrap_or_else(|| default.to_owned()))
     }
 
     /// Gives an attribute a value.
     pub(super) fn put(&mut self, name: &str, value: AttributeValue) {
-        let attribute = self.attribute(name, value);
+        let attribute = AttributeProto::new(&mut self.names.texts, name, value);
         match self.place(name) {
             Some(at) => self.node.attributes[at] = attribute,
             None => self.node.attributes.push(attribute),
@@ -137,15 +125,6 @@ impl<'m> OpsetStep<'_, 'm> {
     /// Gives a text attribute a value.
     pub(super) fn put_text(&mut self, name: &str, value: &str) {
         self.put(name, text_value(value));
-    }
-
-    fn attribute(&mut self, name: &str, value: AttributeValue) -> AttributeProto {
-        AttributeProto {
-            name: Some(self.names.texts.intern(name)),
-            kind: value.kind().map(|kind| kind as i32),
-            value,
-            ..AttributeProto::default()
-        }
     }
 
     /// An operand that is given.
@@ -244,7 +223,10 @@ impl<'m> OpsetStep<'_, 'm> {
     }
 
     fn made(&mut self, operator: &str, inputs: &[NameId], result: NameId, attributes: NewAttributes) -> NodeProto {
-        let attributes = attributes.into_iter().map(|(name, value)| self.attribute(name, value)).collect();
+        let attributes = attributes
+            .into_iter()
+            .map(|(name, value)| AttributeProto::new(&mut self.names.texts, name, value))
+            .collect();
         NodeProto {
             inputs: Values::from_slice(inputs),
             outputs: Values::from_slice(&[result]),
@@ -292,14 +274,4 @@ impl<'m> OpsetStep<'_, 'm> {
         let node = self.made(operator, &inputs, result, attributes);
         self.after.push(node);
     }
-}
-
-/// The value of an attribute with a text.
-pub(super) fn text_value(text: &str) -> AttributeValue {
-    AttributeValue::String(Box::new(bytes::Bytes::copy_from_slice(text.as_bytes())))
-}
-
-/// The value of an attribute that is a list of integers.
-pub(super) fn ints_value(items: impl IntoIterator<Item = i64>) -> AttributeValue {
-    AttributeValue::Ints(items.into_iter().collect())
 }

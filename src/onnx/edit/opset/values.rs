@@ -102,16 +102,7 @@ fn one(step: &OpsetStep, at: usize) -> Stepped<i64> {
     found.map(|number| number as i64).ok_or_else(|| format!("operand {at} is not a whole number"))
 }
 
-/// The paddings of `Pad` under another name
-pub(super) fn paddings_up(step: &mut OpsetStep) -> Stepped {
-    renamed(step, "paddings", "pads")
-}
-
-pub(super) fn paddings_down(step: &mut OpsetStep) -> Stepped {
-    renamed(step, "pads", "paddings")
-}
-
-fn renamed(step: &mut OpsetStep, from: &str, to: &str) -> Stepped {
+pub(super) fn renamed(step: &mut OpsetStep, from: &str, to: &str) -> Stepped {
     if let Some(value) = step.take(from)? {
         step.put(to, value);
     }
@@ -154,17 +145,9 @@ pub(super) fn pad_axes_down(step: &mut OpsetStep) -> Stepped {
 }
 
 /// Refuses a value of a text attribute that came later.
-fn without(step: &OpsetStep, name: &str, default: &str, later: &[&str]) -> Stepped {
+pub(super) fn without(step: &OpsetStep, name: &str, default: &str, later: &[&str]) -> Stepped {
     let value = step.text(name, default)?;
     if later.contains(&value.as_str()) { Err(format!("`{name}` is '{value}'")) } else { Ok(()) }
-}
-
-pub(super) fn pad_without_wrap(step: &mut OpsetStep) -> Stepped {
-    without(step, "mode", "constant", &["wrap"])
-}
-
-pub(super) fn scatter_without_ends(step: &mut OpsetStep) -> Stepped {
-    without(step, "reduction", "none", &["max", "min"])
 }
 
 /// `Slice` with operands, and back
@@ -243,11 +226,6 @@ pub(super) fn top_down(step: &mut OpsetStep) -> Stepped {
     Ok(())
 }
 
-/// Results that need no order may have one.
-pub(super) fn top_sorted(step: &mut OpsetStep) -> Stepped {
-    step.take("sorted").map(drop)
-}
-
 /// A part of a shape as a slice of it
 pub(super) fn shape_down(step: &mut OpsetStep) -> Stepped {
     let start = step.take_int("start", 0)?;
@@ -299,21 +277,13 @@ const SMALL: &[Element] = &[
 ];
 
 /// Drops an attribute that says how floats of 8 bits are rounded, of other types.
-fn of_small_floats(step: &mut OpsetStep, name: &str) -> Stepped {
+pub(super) fn of_small_floats(step: &mut OpsetStep, name: &str) -> Stepped {
     let result = step.node.outputs.first().copied().unwrap_or(NameId::ROOT);
     let element = step.view().element(result);
     match element.is_some_and(|element| !SMALL.contains(&element)) {
         true => step.take(name).map(drop),
         false => Ok(()),
     }
-}
-
-pub(super) fn saturate_down(step: &mut OpsetStep) -> Stepped {
-    of_small_floats(step, "saturate")
-}
-
-pub(super) fn round_mode_down(step: &mut OpsetStep) -> Stepped {
-    of_small_floats(step, "round_mode")
 }
 
 /// Scales and zero points were those of a whole tensor.
@@ -372,11 +342,6 @@ pub(super) fn power_down(step: &mut OpsetStep) -> Stepped {
     Ok(())
 }
 
-/// The names of the modes of `GridSample`
-pub(super) fn sample_up(step: &mut OpsetStep) -> Stepped {
-    mode(step, "bilinear", &[("bilinear", "linear"), ("bicubic", "cubic")])
-}
-
 pub(super) fn sample_down(step: &mut OpsetStep) -> Stepped {
     if step.rank(0)? != 4 {
         return Err("the operand has not 4 axes".to_owned());
@@ -384,7 +349,7 @@ pub(super) fn sample_down(step: &mut OpsetStep) -> Stepped {
     mode(step, "linear", &[("linear", "bilinear"), ("cubic", "bicubic")])
 }
 
-fn mode(step: &mut OpsetStep, default: &str, names: &[(&str, &str)]) -> Stepped {
+pub(super) fn mode(step: &mut OpsetStep, default: &str, names: &[(&str, &str)]) -> Stepped {
     let value = step.text("mode", default)?;
     let name = names.iter().find(|row| row.0 == value).map_or(&*value, |row| row.1);
     step.put_text("mode", name);

@@ -31,7 +31,12 @@ const MOVES: &[&str] = &[
 ];
 
 /// Operand `kept`, if operand `other` is a constant of these items, and does not change the shape.
-fn without(step: &SimplifyStep, kept: usize, other: usize, is: impl Fn(Uniform) -> bool) -> Option<RuleChange> {
+pub(super) fn without(
+    step: &SimplifyStep,
+    kept: usize,
+    other: usize,
+    is: impl Fn(Uniform) -> bool,
+) -> Option<RuleChange> {
     let value = step.operand(kept)?;
     let fits = step.version >= BROADCAST && is(step.uniform(other)?) && keeps_shape(step, value, step.operand(other)?);
     fits.then_some(RuleChange::Value(value))
@@ -48,13 +53,8 @@ fn keeps_shape(step: &SimplifyStep, value: NameId, other: NameId) -> bool {
 }
 
 /// An operand, if the other one has these items.
-fn without_either(step: &SimplifyStep, is: impl Fn(Uniform) -> bool) -> Option<RuleChange> {
+pub(super) fn without_either(step: &SimplifyStep, is: impl Fn(Uniform) -> bool) -> Option<RuleChange> {
     without(step, 0, 1, &is).or_else(|| without(step, 1, 0, &is))
-}
-
-/// `Mul` by 1
-pub(super) fn mul(step: &SimplifyStep) -> Option<RuleChange> {
-    without_either(step, Uniform::is_one)
 }
 
 /// `Pow` of floats to the power of 1; that of large integers may go through floats
@@ -67,11 +67,6 @@ pub(super) fn pow(step: &SimplifyStep) -> Option<RuleChange> {
 /// `Div` by 1
 pub(super) fn by_one(step: &SimplifyStep) -> Option<RuleChange> {
     without(step, 0, 1, Uniform::is_one)
-}
-
-/// `Sub` of 0
-pub(super) fn sub(step: &SimplifyStep) -> Option<RuleChange> {
-    without(step, 0, 1, Uniform::is_zero)
 }
 
 /// `Add` of 0 to what is no negative zero, and of a negative zero to anything
@@ -87,16 +82,6 @@ pub(super) fn add(step: &SimplifyStep) -> Option<RuleChange> {
 pub(super) fn zero(step: &SimplifyStep) -> Option<RuleChange> {
     let is = |zero: Uniform| zero.is_zero() || zero.is_negative_zero();
     if step.operator(step.node) == "Sub" { without(step, 0, 1, is) } else { without_either(step, is) }
-}
-
-/// `And` with true
-pub(super) fn and(step: &SimplifyStep) -> Option<RuleChange> {
-    without_either(step, |truth| truth.truth() == Some(true))
-}
-
-/// `Or` and `Xor` with false
-pub(super) fn or(step: &SimplifyStep) -> Option<RuleChange> {
-    without_either(step, |truth| truth.truth() == Some(false))
 }
 
 /// `And` and `Or` of one value with itself, `Max` and `Min`, too

@@ -5,7 +5,7 @@ use super::row::RuleChange;
 use super::step::{SimplifyStep, given};
 use crate::eval::{Budget, Limits};
 use crate::graph::names::NameId;
-use crate::onnx::model::{AttributeValue, NodeProto, TensorProto, Values};
+use crate::onnx::model::{NodeProto, TensorProto, Values};
 use crate::onnx::run::{Stores, tensor_of, tensor_proto};
 use crate::tensor::{Data, Tensor};
 
@@ -165,9 +165,7 @@ impl WeightedProduct<'_> {
 
     /// Whether the bias is added as it is.
     fn has_plain_bias(&self, step: &SimplifyStep) -> bool {
-        let is_one = |value: &AttributeValue| *value == AttributeValue::Float(1.0);
-        let beta = step.attribute(self.node, "beta");
-        !step.has_attribute(self.node, "beta") || beta.is_some_and(|beta| is_one(&beta.value))
+        step.read(self.node, "beta", 1.0f32) == Some(1.0)
     }
 }
 
@@ -237,11 +235,7 @@ pub(super) fn batch_norm(step: &SimplifyStep) -> Option<RuleChange> {
     if step.version < BY_CHANNEL || trains || !is_second {
         return None;
     }
-    let epsilon = match step.attribute(step.node, "epsilon").map(|epsilon| &epsilon.value) {
-        Some(AttributeValue::Float(epsilon)) => *epsilon,
-        None if !step.has_attribute(step.node, "epsilon") => EPSILON,
-        _ => return None,
-    };
+    let epsilon = step.read(step.node, "epsilon", EPSILON)?;
     let list = |place: usize| {
         let tensor = floats(step, step.operand(place)?)?;
         (tensor.shape() == [product.channels]).then(|| tensor.to_scalars())

@@ -17,7 +17,7 @@ const RESHAPES: &[&str] = &["Reshape", "Flatten", "Squeeze", "Unsqueeze"];
 
 /// For each axis of the result of a `Transpose` the axis of its operand; none if it is not known.
 pub(super) fn order(step: &SimplifyStep, node: &NodeProto) -> Option<Vec<usize>> {
-    if !step.has_attribute(node, "perm") {
+    if node.attribute(step.names, "perm").is_none() {
         return Some((0..step.rank(given(node, 0)?)?).rev().collect());
     }
     let numbers = step.ints(node, "perm")?;

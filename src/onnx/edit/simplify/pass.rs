@@ -17,8 +17,7 @@ use crate::onnx::model::{
     AttributeProto, AttributeValue, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, Values,
 };
 use crate::onnx::types::AttributeType;
-use crate::onnx::walk::{each_graph_mut, each_node_mut, own_names};
-use crate::room::with_stack;
+use crate::onnx::walk::{each_node_mut, each_typed_graph, own_names};
 use crate::source::names::Name;
 
 /// How often a node changes at most: by rules, of which each takes one node of a chain away.
@@ -175,14 +174,7 @@ impl<'m> SimplifyPass<'m> {
             for input in &mut node.inputs {
                 *input = self.scope.replacement(*input);
             }
-            for (a, attribute) in node.attributes.iter_mut().enumerate() {
-                let mut position = 0;
-                each_graph_mut(&mut attribute.value, &mut |inner| {
-                    let types = types.and_then(|types| types.inner.get((i, a, position)));
-                    position += 1;
-                    with_stack(|| self.graph(inner, types, true));
-                });
-            }
+            each_typed_graph((i, &mut node), types, &mut |inner, types| self.graph(inner, types, true));
             self.node(node, kept);
         }
     }

@@ -3,6 +3,7 @@
 use super::row::Applies::{Apart, Control, Node};
 use super::row::{Applies, RuleChange, SimplifyRule};
 use super::step::SimplifyStep;
+use super::uniform::Uniform;
 use super::{items, merge, moves, targets, unchanged};
 
 /// The rules that the pass applies itself.
@@ -92,7 +93,7 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         ["`Constant`", "in a graph, and no output of it", "an initializer", "an initializer is a constant, too"],
         Apart,
     ),
-    rule("identity", &["Identity"], ["`Identity(x)`", "", X, "it is the same value"], Node(unchanged::identity)),
+    rule("identity", &["Identity"], ["`Identity(x)`", "", X, "it is the same value"], Node(unchanged::first)),
     rule(
         "dropout",
         &["Dropout"],
@@ -115,7 +116,7 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         "mul-1",
         &["Mul"],
         ["`Mul(x, 1)`, `Mul(1, x)`", "x has the shape of the result", X, "also of -0, infinities and NaN"],
-        Node(items::mul),
+        Node(|step| items::without_either(step, Uniform::is_one)),
     ),
     rule(
         "div-1",
@@ -133,7 +134,7 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         "sub-0",
         &["Sub"],
         ["`Sub(x, 0)`", "x has the shape of the result; the zero is not -0", X, "-0 - 0 is -0"],
-        Node(items::sub),
+        Node(|step| items::without(step, 0, 1, Uniform::is_zero)),
     ),
     rule(
         "add-0",
@@ -150,13 +151,13 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         "and-true",
         &["And"],
         ["`And(x, true)`", "x has the shape of the result", X, "truth has two values"],
-        Node(items::and),
+        Node(|step| items::without_either(step, |truth| truth.truth() == Some(true))),
     ),
     rule(
         "or-false",
         &["Or", "Xor"],
         ["`Or(x, false)`, `Xor(x, false)`", "x has the shape of the result", X, "truth has two values"],
-        Node(items::or),
+        Node(|step| items::without_either(step, |truth| truth.truth() == Some(false))),
     ),
     rule(
         "same-operands",

@@ -8,7 +8,7 @@ use crate::graph::Element;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::onnx::infer::infer_call::integers;
-use crate::onnx::model::{AttributeProto, AttributeValue, ModelNames, NodeProto, TensorProto, Values};
+use crate::onnx::model::{AttributeItem, AttributeProto, ModelNames, NodeProto, TensorProto, Values};
 use crate::onnx::run::tensor_proto;
 use crate::onnx::types::AttributeType;
 use crate::tensor::{Data, Tensor};
@@ -127,34 +127,22 @@ impl<'s> SimplifyStep<'s, '_> {
 
     /// An attribute of a node; none if it is missing or refers to one of a function.
     pub(super) fn attribute<'n>(&self, node: &'n NodeProto, name: &str) -> Option<&'n AttributeProto> {
-        let is = |attribute: &&AttributeProto| attribute.name.is_some_and(|own| self.names.texts.text(own) == name);
-        node.attributes.iter().find(is).filter(|attribute| attribute.reference.is_none())
+        node.attribute(self.names, name)?.plain()
     }
 
-    /// Whether a node has an attribute.
-    pub(super) fn has_attribute(&self, node: &NodeProto, name: &str) -> bool {
-        node.attributes.iter().any(|attribute| attribute.name.is_some_and(|own| self.names.texts.text(own) == name))
+    /// An attribute as a type has it, or its default if it is missing; none if it is not known.
+    pub(super) fn read<T: AttributeItem>(&self, node: &NodeProto, name: &str, default: T) -> Option<T> {
+        node.attribute(self.names, name).map_or(Some(default), |attribute| attribute.plain()?.read())
     }
 
     /// An integer attribute, or its default if it is missing; none if it is not known.
     pub(super) fn int(&self, node: &NodeProto, name: &str, default: i64) -> Option<i64> {
-        if !self.has_attribute(node, name) {
-            return Some(default);
-        }
-        match self.attribute(node, name)?.value {
-            AttributeValue::Int(value) => Some(value),
-            AttributeValue::None => Some(0),
-            _ => None,
-        }
+        self.read(node, name, default)
     }
 
     /// An attribute with integers.
-    pub(super) fn ints<'n>(&self, node: &'n NodeProto, name: &str) -> Option<&'n [i64]> {
-        match &self.attribute(node, name)?.value {
-            AttributeValue::Ints(values) => Some(values),
-            AttributeValue::None => Some(&[]),
-            _ => None,
-        }
+    pub(super) fn ints(&self, node: &NodeProto, name: &str) -> Option<Vec<i64>> {
+        self.attribute(node, name)?.read()
     }
 
     /// The axes of a node that are an operand from a version on, and an attribute before; none if they are not given, or
@@ -162,7 +150,7 @@ impl<'s> SimplifyStep<'s, '_> {
     pub(super) fn axes(&self, node: &NodeProto, since: i64) -> Option<Vec<i64>> {
         match self.version >= since {
             true => self.integers(given(node, 1)?),
-            false => self.ints(node, "axes").map(<[i64]>::to_vec),
+            false => self.ints(node, "axes"),
         }
     }
 

@@ -11,18 +11,13 @@ const DROPOUT_WITH_MODE: i64 = 12;
 const DROPOUT_OUTSIDE: i64 = 7;
 
 /// The first operand.
-fn first(step: &SimplifyStep) -> Option<RuleChange> {
+pub(super) fn first(step: &SimplifyStep) -> Option<RuleChange> {
     step.operand(0).map(RuleChange::Value)
 }
 
 /// The first operand, if the result has its shape for all inputs.
 fn first_if_same_shape(step: &SimplifyStep) -> Option<RuleChange> {
     step.same_shape(step.operand(0)?, step.result()?).then(|| first(step)).flatten()
-}
-
-/// `Identity`
-pub(super) fn identity(step: &SimplifyStep) -> Option<RuleChange> {
-    first(step)
 }
 
 /// `Dropout`

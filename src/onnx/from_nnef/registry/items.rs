@@ -25,7 +25,11 @@ pub(in crate::onnx::from_nnef) fn is_inf(call: &mut TranslatedCall) -> Translati
 }
 
 /// An operation on the bits of integers, which on logicals is another one.
-fn bits(call: &mut TranslatedCall, on_integers: &str, on_logicals: &str) -> Translation<Vec<ModelValue>> {
+pub(in crate::onnx::from_nnef) fn bits(
+    call: &mut TranslatedCall,
+    on_integers: &str,
+    on_logicals: &str,
+) -> Translation<Vec<ModelValue>> {
     let mut elements = vec![call.value_at("x", 0)?.element];
     if on_integers != "BitwiseNot" {
         elements.push(call.value_at("y", 1)?.element);
@@ -38,26 +42,6 @@ fn bits(call: &mut TranslatedCall, on_integers: &str, on_logicals: &str) -> Tran
         return Err(Refused::meaning(format!("`{}` of operands that are not integers", call.name())));
     }
     Ok(vec![evaluate(call, Operands::Numbers, &format!("{on_integers}{operands}"))?])
-}
-
-/// The bits that both operands have.
-pub(in crate::onnx::from_nnef) fn bit_and(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    bits(call, "BitwiseAnd", "And")
-}
-
-/// The bits that an operand has.
-pub(in crate::onnx::from_nnef) fn bit_or(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    bits(call, "BitwiseOr", "Or")
-}
-
-/// The bits that only one of the operands has.
-pub(in crate::onnx::from_nnef) fn bit_xor(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    bits(call, "BitwiseXor", "Xor")
-}
-
-/// The bits that the operand does not have.
-pub(in crate::onnx::from_nnef) fn bit_not(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    bits(call, "BitwiseNot", "Not")
 }
 
 /// The element type of unsigned integers of 64 bits, which are the only ones that are shifted.

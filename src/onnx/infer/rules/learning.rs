@@ -50,20 +50,10 @@ pub(crate) fn support_classifier(call: &mut InferCall) -> Option<()> {
 }
 
 /// Numbers for each row.
-fn regressed(call: &mut InferCall, targets: i64) -> Option<()> {
+pub(crate) fn regressed(call: &mut InferCall, targets: i64) -> Option<()> {
     let shape = [rows(call), Dim::Int(targets)];
     call.give(0, shape);
     Some(())
-}
-
-/// `LinearRegressor`
-pub(crate) fn linear_regressor(call: &mut InferCall) -> Option<()> {
-    regressed(call, call.int_or("targets", 1))
-}
-
-/// `SVMRegressor`
-pub(crate) fn support_regressor(call: &mut InferCall) -> Option<()> {
-    regressed(call, 1)
 }
 
 /// `TreeEnsembleRegressor`, `TreeEnsemble`

@@ -49,7 +49,7 @@ pub(crate) fn arg(call: &mut InferCall) -> Option<()> {
 }
 
 /// The items of a reduction of a tensor of one axis to one item.
-fn whole(call: &mut InferCall, f: fn(Dim, Dim) -> Dim, start: Option<Dim>) -> Option<()> {
+pub(crate) fn whole(call: &mut InferCall, f: fn(Dim, Dim) -> Dim, start: Option<Dim>) -> Option<()> {
     if !is_exact(call) || call.rank(0) != Some(1) {
         return None;
     }
@@ -63,16 +63,6 @@ fn whole(call: &mut InferCall, f: fn(Dim, Dim) -> Dim, start: Option<Dim>) -> Op
     let first = start.or_else(|| items.next())?;
     call.give_items(0, [items.fold(first, f)]);
     Some(())
-}
-
-/// The items of `ReduceSum`.
-pub(crate) fn sum(call: &mut InferCall) -> Option<()> {
-    whole(call, Dim::plus, Some(Dim::Int(0)))
-}
-
-/// The items of `ReduceProd`.
-pub(crate) fn product(call: &mut InferCall) -> Option<()> {
-    whole(call, Dim::times, Some(Dim::Int(1)))
 }
 
 /// The items of `ReduceMin`.

@@ -4,7 +4,7 @@ use crate::onnx::infer::InferCall;
 
 /// `Adagrad`, `Adam`, `Momentum`: the new tensors, then the new states; `lists` lists of operands follow the two
 /// numbers, and the gradients are the second one of them.
-fn optimizer(call: &mut InferCall, lists: usize) -> Option<()> {
+pub(crate) fn optimizer(call: &mut InferCall, lists: usize) -> Option<()> {
     let count = call.operand_count().checked_sub(2)?.checked_div(lists)?;
     for result in 0..call.result_count() {
         let list = result.checked_div(count)?;
@@ -23,11 +23,6 @@ fn optimizer(call: &mut InferCall, lists: usize) -> Option<()> {
 /// `Adagrad` and `Momentum`: tensors, gradients, one state.
 pub(crate) fn one_state(call: &mut InferCall) -> Option<()> {
     optimizer(call, 3)
-}
-
-/// `Adam`: tensors, gradients, two states.
-pub(crate) fn two_states(call: &mut InferCall) -> Option<()> {
-    optimizer(call, 4)
 }
 
 /// `Gradient`: each result is of the type of the operand that it belongs to.

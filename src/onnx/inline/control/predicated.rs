@@ -6,8 +6,8 @@ use super::Unrolled;
 use super::loops::{CopyFeed, UnrolledTrips, Unrolling, used_places};
 use crate::graph::names::NameId;
 use crate::graph::trips::{Condition, LoopStart, TripChoice, walk};
-use crate::onnx::model::{AttributeValue, Extent, ShapeProto, TypeForm, ValueInfo, Values};
-use crate::onnx::types::{AttributeType, ElementType};
+use crate::onnx::model::{AttributeProto, AttributeValue, Extent, ShapeProto, TypeForm, ValueInfo, Values};
+use crate::onnx::types::ElementType;
 
 /// What tells whether a trip takes place.
 pub(super) struct Predicates {
@@ -95,7 +95,7 @@ impl UnrolledTrips<'_, '_, '_> {
         for (trip, alive) in (1..).zip(open) {
             let call = &InlinedCall { ordinal: trip, ..*call };
             let [one, sum] = ["one", "taken"].map(|segment| expansion.made(segment, call));
-            let to = expansion.attribute_named("to", AttributeType::Int, AttributeValue::Int(7));
+            let to = AttributeProto::new(&mut expansion.names.texts, "to", AttributeValue::Int(7));
             expansion.operation("Cast", &[alive], one, vec![to], call, target)?;
             expansion.operation("Add", &[number, one], sum, Vec::new(), call, target)?;
             number = sum;

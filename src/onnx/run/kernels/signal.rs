@@ -86,7 +86,7 @@ pub(in crate::onnx) fn stft(call: &NodeCall) -> KernelResult {
 }
 
 /// A window: a function of the part of its length.
-fn window(call: &NodeCall, f: impl Fn(f64) -> f64) -> KernelResult {
+pub(in crate::onnx) fn window(call: &NodeCall, f: impl Fn(f64) -> f64) -> KernelResult {
     let size = usize::try_from(call.single(0)?).map_err(|_| call.refused("the size is negative"))?;
     let dtype = call.dtype_attribute("output_datatype")?.unwrap_or(DType::Float32);
     let count = if call.flag("periodic", true)? { size } else { size.saturating_sub(1) };
@@ -94,21 +94,6 @@ fn window(call: &NodeCall, f: impl Fn(f64) -> f64) -> KernelResult {
     // The definition divides by the count: a single item that is not periodic is 0/0.
     let at = |i: usize| 2.0 * std::f64::consts::PI * i as f64 / count as f64;
     one(call.rounded(dtype, &[size], (0..size).map(|i| f(at(i))).collect::<Vec<_>>())?)
-}
-
-/// `HannWindow`.
-pub(in crate::onnx) fn hann(call: &NodeCall) -> KernelResult {
-    window(call, |angle| 0.5 - 0.5 * angle.cos())
-}
-
-/// `HammingWindow`.
-pub(in crate::onnx) fn hamming(call: &NodeCall) -> KernelResult {
-    window(call, |angle| 25.0 / 46.0 - 21.0 / 46.0 * angle.cos())
-}
-
-/// `BlackmanWindow`.
-pub(in crate::onnx) fn blackman(call: &NodeCall) -> KernelResult {
-    window(call, |angle| 0.42 - 0.5 * angle.cos() + 0.08 * (2.0 * angle).cos())
 }
 
 /// `MelWeightMatrix`: triangles over the bins of a spectrum, equally wide in mel.

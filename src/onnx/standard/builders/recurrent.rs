@@ -92,8 +92,8 @@ impl Layer {
         if starts_with_zeros && call.version < ZEROS {
             return Err(NotKnown);
         }
-        let names = call.texts("activations")?;
-        let parameters = [call.floats("activation_alpha")?, call.floats("activation_beta")?];
+        let names = call.read("activations")?;
+        let parameters = [call.read("activation_alpha")?, call.read("activation_beta")?];
         let activations = activations(kind, directions as usize, names, parameters).map_err(|_| NotKnown)?;
         if !activations.iter().all(|activation| activation::exists(activation, call.version)) {
             return Err(NotKnown);

@@ -80,7 +80,7 @@ fn flat(term: FormulaTerm) -> NodeResults {
 }
 
 /// A formula of all operands.
-fn formula(line: &mut NodeLine, text: &str) -> NodeResults {
+pub(in crate::onnx::to_nnef) fn formula(line: &mut NodeLine, text: &str) -> NodeResults {
     let terms = line.terms(0..line.count())?;
     one(line.emit.formula(text, &terms)?)
 }
@@ -219,10 +219,6 @@ pub(in crate::onnx::to_nnef) fn bitwise_not(line: &mut NodeLine) -> NodeResults 
     let high = x.dtype.range().filter(|(low, _)| *low == 0).map_or(-1, |(_, high)| high);
     let high = i64::try_from(high).map_err(|_| NodeRefusal::because("it has unsigned integers of 64 bits"))?;
     one(line.emit.add("sub", [crate::graph::Value::Int(high), crate::graph::Value::Tensor(x.id)], x.dtype)?)
-}
-
-pub(in crate::onnx::to_nnef) fn is_nan(line: &mut NodeLine) -> NodeResults {
-    formula(line, "ne(@0,@0)")
 }
 
 /// Half of an infinity is the infinity, as it is for zero only.

@@ -63,11 +63,16 @@ fn affine(line: &mut NodeLine, y: FlatTensor, scale: FlatTensor, offset: Option<
     offset.map_or(Ok(y), |offset| line.emit.formula("add(@0,@1)", &[y, offset]))
 }
 
-pub(in crate::onnx::to_nnef) fn layer_normalization(line: &mut NodeLine) -> NodeResults {
+/// What is normalized, its rank, the axes from that of the node on, and what is added to the variance.
+fn of_last_axes(line: &mut NodeLine) -> Lowered<(FlatTensor, usize, Vec<usize>, f64)> {
     let rank = line.rank(0)?;
     let axes: Vec<usize> = (line.axis(-1, rank)?..rank).collect();
     let epsilon = line.float("epsilon", EPSILON)?;
-    let x = line.flat(0)?;
+    Ok((line.flat(0)?, rank, axes, epsilon))
+}
+
+pub(in crate::onnx::to_nnef) fn layer_normalization(line: &mut NodeLine) -> NodeResults {
+    let (x, rank, axes, epsilon) = of_last_axes(line)?;
     let scale = line.raised(1, rank)?;
     let offset = if line.has(2) { Some(line.raised(2, rank)?) } else { None };
     if !line.wants(1) && !line.wants(2) {
@@ -81,10 +86,7 @@ pub(in crate::onnx::to_nnef) fn layer_normalization(line: &mut NodeLine) -> Node
 }
 
 pub(in crate::onnx::to_nnef) fn rms_normalization(line: &mut NodeLine) -> NodeResults {
-    let rank = line.rank(0)?;
-    let axes: Vec<usize> = (line.axis(-1, rank)?..rank).collect();
-    let epsilon = line.float("epsilon", EPSILON)?;
-    let x = line.flat(0)?;
+    let (x, rank, axes, epsilon) = of_last_axes(line)?;
     let squares = line.emit.formula("mul(@0,@0)", &[x])?;
     let mean = line.emit.on("mean_reduce", squares, [listed(&axes)])?;
     let factor = line.emit.formula("rsqrt(add(@0,@1))", &[mean.into(), FormulaTerm::of(epsilon)])?;

@@ -256,18 +256,10 @@ pub(in crate::onnx::to_nnef) fn global_lp_pool(line: &mut NodeLine) -> NodeResul
 }
 
 /// A reduction of all items of each channel.
-fn global(line: &mut NodeLine, operation: &'static str) -> NodeResults {
+pub(in crate::onnx::to_nnef) fn global(line: &mut NodeLine, operation: &'static str) -> NodeResults {
     let axes: Vec<usize> = (2..line.rank(0)?).collect();
     let x = line.flat(0)?;
     one(line.emit.on(operation, x, [listed(&axes)])?)
-}
-
-pub(in crate::onnx::to_nnef) fn global_average_pool(line: &mut NodeLine) -> NodeResults {
-    global(line, "mean_reduce")
-}
-
-pub(in crate::onnx::to_nnef) fn global_max_pool(line: &mut NodeLine) -> NodeResults {
-    global(line, "max_reduce")
 }
 
 /// Products of the items up to each one, one after the other.

@@ -32,7 +32,7 @@ fn targets(line: &NodeLine, rank: usize) -> Lowered<Vec<Option<Target>>> {
     };
     let given = |i: usize| line.constant(i).is_none_or(|items| items.len() > 0) && line.has(i);
     let factors = |numbers: Vec<f64>| numbers.into_iter().map(|number| Target::Factor(number as f32)).collect();
-    let list: Vec<Target> = if let Some(scales) = line.attributes.floats("scales")? {
+    let list: Vec<Target> = if let Some(scales) = line.attributes.read::<Vec<f32>>("scales")? {
         scales.into_iter().map(Target::Factor).collect()
     } else if line.version < 11 {
         factors(line.numbers(1)?.ok_or(NodeRefusal::UNFIT)?)
@@ -75,7 +75,7 @@ fn weights(line: &NodeLine, of: DType, extent: i64, target: Target) -> Lowered<T
         Target::Extent(size) => (None, Tensor::integers(&[2], vec![size, extent]).ok(), None),
     };
     let (scales, sizes) = (scales.map(Arc::new), sizes.map(Arc::new));
-    let operands = match (line.version < 11, line.attributes.floats("scales")?.is_some()) {
+    let operands = match (line.version < 11, line.attributes.read::<Vec<f32>>("scales")?.is_some()) {
         (_, true) => vec![Some(Arc::new(identity))],
         (true, false) => vec![Some(Arc::new(identity)), scales],
         (false, false) => vec![Some(Arc::new(identity)), None, scales, sizes],

@@ -262,7 +262,7 @@ pub(in crate::onnx::to_nnef) fn compress(line: &mut NodeLine) -> NodeResults {
     let condition = line.known(1)?;
     let chosen = (0..condition.len()).filter(|i| condition.data().float(*i) != 0.0);
     let mut x = line.flat(0)?;
-    let axis = match line.attributes.int("axis")? {
+    let axis = match line.attributes.read("axis")? {
         Some(axis) => axis_of(axis, line.rank(0)?)?,
         None => {
             let count = crate::onnx::to_nnef::shape::product(&line.shape(0)?)?;

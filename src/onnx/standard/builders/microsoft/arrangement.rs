@@ -5,7 +5,7 @@ use crate::onnx::standard::standard_call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
 /// Refuses versions of the standard operator set before one.
-fn from_version(call: &StandardCall, version: i64) -> Build<()> {
+pub(in crate::onnx::standard) fn from_version(call: &StandardCall, version: i64) -> Build<()> {
     if call.version < version { Err(NotKnown) } else { Ok(()) }
 }
 
@@ -54,10 +54,6 @@ pub(in crate::onnx::standard) fn gather_nd(call: &StandardCall, settings: &mut T
     let wide = call.element(1)?.name != "int64";
     settings.flag("wide", wide).set("indices", if wide { "wide" } else { "indices" });
     Ok(())
-}
-
-pub(in crate::onnx::standard) fn unique(call: &StandardCall, _: &mut TemplateSettings) -> Build<()> {
-    from_version(call, 11)
 }
 
 pub(in crate::onnx::standard) fn grid_sample(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {

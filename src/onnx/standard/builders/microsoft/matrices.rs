@@ -95,7 +95,7 @@ const CLIP: i64 = 11;
 pub(in crate::onnx::standard) fn fused_conv(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     settings.flag("bias", call.has_input(2)).flag("sum", call.has_input(3));
     settings.set("attributes", call.attributes(OF_CONVOLUTION)?);
-    let parameters = call.floats("activation_params")?.unwrap_or_default();
+    let parameters = call.read::<Vec<f32>>("activation_params")?.unwrap_or_default();
     let x = if call.has_input(3) { "summed" } else { "convolved" };
     let name = call.text("activation", "")?;
     let parameter = |_: &str, i: usize| Ok(parameters.get(i).copied());

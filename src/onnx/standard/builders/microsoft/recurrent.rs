@@ -21,7 +21,7 @@ pub(in crate::onnx::standard) fn lstm(call: &StandardCall, settings: &mut Templa
         "bidirectional" => &[false, true],
         _ => return Err(NotKnown),
     };
-    let given = call.texts("activations")?.unwrap_or_default();
+    let given = call.read::<Vec<String>>("activations")?.unwrap_or_default();
     let usual = given.iter().zip(ACTIVATIONS.iter().cycle()).all(|(given, usual)| given == usual);
     let clips = call.float("clip")?.is_some_and(|clip| clip > 0.0) || call.int("input_forget", 0)? != 0;
     let hidden = bounded(call.int("hidden_size", 0)?)?;
