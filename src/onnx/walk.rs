@@ -2,10 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::infer::GraphTypes;
 use super::model::{AttributeValue, GraphProto, NodeProto, Values};
 use crate::graph::names::NameId;
-use crate::room::with_stack;
 
 /// Visits nodes, including those of graphs in their attributes.
 pub(in crate::onnx) fn each_node(nodes: &[NodeProto], visit: &mut dyn FnMut(&NodeProto)) {
@@ -38,20 +36,6 @@ pub(in crate::onnx) fn each_graph(value: &AttributeValue, visit: &mut dyn FnMut(
 /// [`each_graph`] for graphs that are changed.
 pub(in crate::onnx) fn each_graph_mut(value: &mut AttributeValue, visit: &mut dyn FnMut(&mut GraphProto)) {
     value.graphs_mut().iter_mut().for_each(visit);
-}
-
-/// Visits the graphs in a node with their types, as far as they are known; `index` is that of the node in its graph.
-pub(in crate::onnx) fn each_typed_graph<'t>(
-    (index, node): (usize, &mut NodeProto),
-    types: Option<&'t GraphTypes>,
-    visit: &mut dyn FnMut(&mut GraphProto, Option<&'t GraphTypes>),
-) {
-    for (i, attribute) in node.attributes.iter_mut().enumerate() {
-        for (position, graph) in attribute.value.graphs_mut().iter_mut().enumerate() {
-            let types = types.and_then(|types| types.inner.get((index, i, position)));
-            with_stack(|| visit(graph, types));
-        }
-    }
 }
 
 /// The names that a graph defines, each once.

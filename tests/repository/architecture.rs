@@ -497,7 +497,7 @@ const ROOMS: &[(&str, Rooms)] = &[
         "pnnx",
         &[
             ("words", &["elements", "item", "number", "expression_table", "tokens", "tree"]),
-            ("file", &["data", "model", "notation", "repeated"]),
+            ("file", &["data", "lines", "model", "notation", "repeated"]),
             ("expressions", &["arguments", "evaluate", "fold", "fuse", "given", "parse", "standard"]),
             ("graph", &["expand", "graph", "import", "lower"]),
             ("door", &[""]),

@@ -5,9 +5,8 @@ use rustc_hash::FxHashSet;
 use crate::Options;
 use crate::graph::dims::Dim as Found;
 use crate::graph::names::NameId;
-use crate::onnx::infer::{GraphTypes, TensorFacts, ValueType, infer};
+use crate::onnx::infer::{GraphTypes, TensorFacts, ValueType, each_typed_graph, infer};
 use crate::onnx::model::{Dim, Extent, GraphProto, ModelProto, ShapeProto, TensorType, TypeForm, TypeProto, ValueInfo};
-use crate::onnx::walk::each_typed_graph;
 use crate::source::names::Names;
 
 /// Writes the inferred types of the results of nodes into the graph of a model, and into the graphs of its nodes. What is
@@ -38,7 +37,7 @@ impl Annotation<'_> {
         graph.value_info.reserve(graph.nodes.len().saturating_sub(declared.len()));
         for (i, node) in graph.nodes.iter_mut().enumerate() {
             // With types that contradict each other, programs would refuse the model for a branch that never runs.
-            each_typed_graph((i, &mut *node), Some(types), &mut |graph, types| {
+            each_typed_graph(i, node, Some(types), &mut |graph, types| {
                 types.filter(|types| !types.contradicts).into_iter().for_each(|types| self.graph(graph, types));
             });
             for name in node.outputs.iter().filter(|name| **name != NameId::ROOT && !declared.contains(name)) {

@@ -19,7 +19,7 @@ use crate::extents;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::onnx::functions::Imports;
-use crate::onnx::infer::{GraphTypes, TensorExtents, TensorFacts, infer};
+use crate::onnx::infer::{GraphTypes, TensorExtents, TensorFacts, each_typed_graph, infer};
 use crate::onnx::inline::is_control;
 use crate::onnx::model::{
     AttributeProto, AttributeValue, Fact, GraphProto, ModelNames, ModelProto, NodeProto, Scalar, TensorProto,
@@ -27,7 +27,7 @@ use crate::onnx::model::{
 };
 use crate::onnx::run::{Stores, dtype_of, evaluate_node, tensor_of, tensor_proto};
 use crate::onnx::scan_form::{ScanForm, ScanSide};
-use crate::onnx::walk::{each_graph, each_graph_mut, each_node, each_typed_graph, own_names};
+use crate::onnx::walk::{each_graph, each_graph_mut, each_node, own_names};
 use crate::room::with_stack;
 use crate::tensor::{Data, Tensor};
 
@@ -228,7 +228,7 @@ impl<'m> Folding<'m, '_> {
         graph.nodes.reserve(nodes.len());
         let mut kept = Vec::new();
         for (i, mut node) in nodes.into_iter().enumerate() {
-            each_typed_graph((i, &mut node), types, &mut |inner, types| self.inner(inner, types));
+            each_typed_graph(i, &mut node, types, &mut |inner, types| self.inner(inner, types));
             if is_control(self.names, &node) {
                 facts.extend(self.scanned_extents(&node));
             }

@@ -34,4 +34,4 @@ pub(crate) use engine::{InferGoal, infer, infer_checked, infer_functions, infer_
 pub(crate) use facts::{TensorExtents, TensorFacts, ValueType};
 pub(crate) use infer_call::InferCall;
 pub(crate) use shown::shown;
-pub(crate) use tables::{GraphTypes, InnerPlace, ModelTypes};
+pub(crate) use tables::{GraphTypes, InnerPlace, ModelTypes, each_typed_graph};

@@ -5,6 +5,8 @@ use rustc_hash::FxHashMap;
 use super::contradictions::Contradiction;
 use super::facts::ValueType;
 use crate::graph::names::NameId;
+use crate::onnx::model::{GraphProto, NodeProto};
+use crate::room::with_stack;
 
 /// The types of the values of a model.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +41,21 @@ pub(crate) struct GraphTypes {
 pub(crate) struct InnerTable {
     /// Sorted by place, without two of one place.
     rows: Vec<(InnerPlace, GraphTypes)>,
+}
+
+/// Visits the graphs in a node with their types, as far as they are known; `index` is that of the node in its graph.
+pub(crate) fn each_typed_graph<'t>(
+    index: usize,
+    node: &mut NodeProto,
+    types: Option<&'t GraphTypes>,
+    visit: &mut dyn FnMut(&mut GraphProto, Option<&'t GraphTypes>),
+) {
+    for (i, attribute) in node.attributes.iter_mut().enumerate() {
+        for (position, graph) in attribute.value.graphs_mut().iter_mut().enumerate() {
+            let types = types.and_then(|types| types.inner.get((index, i, position)));
+            with_stack(|| visit(graph, types));
+        }
+    }
 }
 
 impl InnerTable {

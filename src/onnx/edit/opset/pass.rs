@@ -10,10 +10,10 @@ use super::step::{OpsetStep, Reason, Stepped};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::functions::{Functions, Imports, NodeFinding};
-use crate::onnx::infer::{GraphTypes, ModelTypes};
+use crate::onnx::infer::{GraphTypes, ModelTypes, each_typed_graph};
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto};
 use crate::onnx::schema::{Schema, SchemaLookup, Schemas};
-use crate::onnx::walk::{each_typed_graph, own_names};
+use crate::onnx::walk::own_names;
 
 /// The first version whose nodes `Constant` are of all types, and the types of those before: floats of 32, 16 and 64 bits.
 const CONSTANTS_OF_ALL_TYPES: i64 = 9;
@@ -105,7 +105,7 @@ impl<'m> OpsetPass<'m> {
 
     fn nodes(&mut self, nodes: Vec<NodeProto>, types: Option<&'m GraphTypes>) {
         for (i, mut node) in nodes.into_iter().enumerate() {
-            each_typed_graph((i, &mut node), types, &mut |inner, types| self.graph(inner, types));
+            each_typed_graph(i, &mut node, types, &mut |inner, types| self.graph(inner, types));
             let is_standard = self.names.operator(&node).0.is_empty();
             let is_call = !matches!(self.functions.called(self.names, &node), Ok(None));
             match is_standard && !is_call {

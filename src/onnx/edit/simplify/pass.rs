@@ -12,12 +12,12 @@ use super::targets::shape_source;
 use super::used::{RuleCounts, UsedRules};
 use crate::graph::names::NameId;
 use crate::onnx::functions::Imports;
-use crate::onnx::infer::GraphTypes;
+use crate::onnx::infer::{GraphTypes, each_typed_graph};
 use crate::onnx::model::{
     AttributeProto, AttributeValue, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, Values,
 };
 use crate::onnx::types::AttributeType;
-use crate::onnx::walk::{each_node_mut, each_typed_graph, own_names};
+use crate::onnx::walk::{each_node_mut, own_names};
 use crate::source::names::Name;
 
 /// How often a node changes at most: by rules, of which each takes one node of a chain away.
@@ -174,7 +174,7 @@ impl<'m> SimplifyPass<'m> {
             for input in &mut node.inputs {
                 *input = self.scope.replacement(*input);
             }
-            each_typed_graph((i, &mut node), types, &mut |inner, types| self.graph(inner, types, true));
+            each_typed_graph(i, &mut node, types, &mut |inner, types| self.graph(inner, types, true));
             self.node(node, kept);
         }
     }
