@@ -101,7 +101,8 @@ fn evaluation_returns_what_checking_finds() {
     let fresh = || open(("warned", text), &Options::default()).unwrap();
     let codes =
         |found: &nnef_flatten::input::Findings| found.diagnostics.iter().map(|found| found.code).collect::<Vec<_>>();
-    let (outputs, found) = fresh().evaluate(&[("x".to_owned(), tensor(&[1.0, 2.0]))]).unwrap();
+    let (outputs, found) =
+        fresh().evaluate(&[("x".to_owned(), Tensor::scalars(&[2], vec![1.0, 2.0]).unwrap())]).unwrap();
     assert_eq!((outputs.len(), codes(&found)), (1, vec![Code::UnknownExtension]));
     assert_eq!(codes(&fresh().check().unwrap()), codes(&found));
 }
