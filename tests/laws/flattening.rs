@@ -129,7 +129,7 @@ pub fn has_provenance(text: &str, options: &Options) -> Verdict {
 
 /// The JSON has the operations of the graph, in order, with their results: members of an object, which have no order.
 pub fn json_agrees(graph: &Graph) -> Verdict {
-    let json: serde_json::Value = serde_json::from_str(&json(graph)).map_err(|error| error.to_string())?;
+    let json: serde_json::Value = serde_json::from_str(&json_text(graph)).map_err(|error| error.to_string())?;
     let operations = json["operations"].as_array().ok_or("no operations")?;
     require(operations.len() == graph.operations().len(), || "another number of operations".to_string())?;
     for (found, operation) in operations.iter().zip(graph.operations()) {

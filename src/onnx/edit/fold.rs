@@ -459,7 +459,7 @@ impl<'m> Folding<'m, '_> {
 
     /// The extents of what a `Scan` scans, which decide how often it runs.
     fn scanned_extents(&self, node: &NodeProto) -> Vec<(NameId, Fact)> {
-        let value = |name: &str| node.attribute(&self.names, name).map(|attribute| &attribute.value);
+        let value = |name: &str| node.attribute(self.names, name).map(|attribute| &attribute.value);
         let Some(AttributeValue::Int(count)) = value("num_scan_inputs") else { return Vec::new() };
         let ints = |name: &str| match value(name) {
             Some(AttributeValue::Ints(values)) => Ok::<_, Infallible>(Some(values.clone())),

@@ -316,7 +316,7 @@ impl<'f> Expansion<'f> {
     }
 
     fn attribute_of<'n>(&self, node: &'n NodeProto, name: &str) -> Option<&'n AttributeProto> {
-        node.attribute(&self.names, name)?.plain()
+        node.attribute(self.names, name)?.plain()
     }
 
     fn ints_of(&self, node: &NodeProto, name: &str) -> Vec<i64> {
