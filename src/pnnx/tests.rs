@@ -152,7 +152,8 @@ fn nearly(wanted: f64, found: f64, [x, y]: [f64; 2]) -> bool {
     if !x.is_finite() || !y.is_finite() || y == 0.0 {
         return false;
     }
-    if (x / y).is_infinite() {
+    let quotient = x / y;
+    if [quotient, quotient.floor() * y, quotient.trunc() * y].iter().any(|product| product.is_infinite()) {
         return !found.is_finite();
     }
     let rounding = x.abs() * f64::EPSILON;

@@ -152,7 +152,7 @@ fn other_values_are_refused() {
         (&optional, r#"[null]"#, &format!("null {object}")),
     ] {
         let found = from_json(&format!("{{\"x\": {text}}}"), &|_| Some(form.clone()));
-        assert_eq!(found.unwrap_err().1, *message, "{text}");
+        assert_eq!(found.unwrap_err().1, format!("`x`: {message}"), "{text}");
     }
     let array = || Tensor::integers(&[1], vec![1]).unwrap();
     let missing = assembled(vec![("x[0].keys".into(), array())], [("x", &sequence)]).unwrap_err().0;
