@@ -145,8 +145,13 @@ fn combined(call: &NodeCall, a: &Tensor, b: &Tensor, op: Arith) -> Result<Tensor
     call.room(&shape)?;
     // What is computed in the width of the items is, for these, what is computed in a greater one and then rounded, or cut
     // to the lowest bits.
-    let is_exact = matches!(op, Arith::Add | Arith::Sub | Arith::Mul | Arith::Min | Arith::Max)
-        || op == Arith::Div && a.dtype().is_float();
+    let is_exact = match op {
+        Arith::Add | Arith::Sub | Arith::Mul => true,
+        Arith::Div => a.dtype().is_float(),
+        // Of floats they may be NaNs that signal.
+        Arith::Min | Arith::Max => a.dtype().is_integer(),
+        _ => false,
+    };
     let narrow = is_exact.then(|| Kernel::Arithmetic(op).compute(&[a, b], to(&shape)).ok()).flatten();
     let data = match narrow {
         Some(data) => data,
