@@ -54,6 +54,8 @@ pub(crate) struct Internal {
     pub(crate) only_call: Option<u32>,
     /// Whether types of all values are inferred after an expansion, which take memory for each node.
     pub(crate) typed: bool,
+    /// The most operations that the output shows, if it is a picture of the graph as it is expanded.
+    pub(crate) shown: Option<usize>,
 }
 
 /// A set of limits.

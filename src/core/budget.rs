@@ -81,6 +81,8 @@ pub(crate) struct Budget {
     max_work: u64,
     /// The number of remaining instructions.
     pub(super) fuel: u64,
+    /// The maximum number of operations: that of the limits, or as many as a picture shows.
+    operations: u64,
 }
 
 /// The memory of open calls.
@@ -100,7 +102,13 @@ impl Budget {
             limits,
             max_work: limits.max_ops.saturating_mul(CELLS_PER_OPERATION).max(MIN_CELLS),
             fuel: limits.max_ops.saturating_mul(FUEL_PER_OPERATION),
+            operations: limits.max_ops,
         }
+    }
+
+    /// Limits the operations to those that a picture shows.
+    pub(super) fn show(&mut self, most: usize) {
+        self.operations = self.limits.max_ops.min(most as u64);
     }
 
     /// A budget without limits, for literals in declarations: the parser limits these.
@@ -193,7 +201,7 @@ impl Budget {
     /// graph.
     #[inline]
     pub(super) fn check_operations(&self, operations: usize, shapes: usize) -> Outcome<()> {
-        if (operations as u64) < self.limits.max_ops {
+        if (operations as u64) < self.operations {
             let graph = (operations as u64 * BYTES_OF_OPERATION).saturating_add(shapes as u64);
             if self.meter.live.fits(graph, self.limits.max_memory) {
                 return Ok(());
@@ -201,7 +209,10 @@ impl Budget {
             let limit = self.exceeded(graph);
             return Err(out_of_memory(format!("the flat graph takes more than {limit}")));
         }
-        let message = too_many("the flat graph", self.limits.max_ops, "operations");
+        let message = too_many("the flat graph", self.operations, "operations");
+        if self.operations < self.limits.max_ops {
+            return Err(Failure::new(Code::PictureTooLarge, format!("{message}, which pictures do not show")));
+        }
         Err(Failure::new(Code::OperationBudget, message).help("raise the limit with --max-ops"))
     }
 }

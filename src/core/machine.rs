@@ -96,6 +96,11 @@ impl Machine {
         }
     }
 
+    /// Ends the run when there are more operations than a picture shows.
+    pub(crate) fn show(&mut self, most: usize) {
+        self.budget.show(most);
+    }
+
     /// Sets the body of a unit.
     pub(crate) fn define(&mut self, id: UnitId, body: Body) {
         self.calls.bodies[id.index()] = Some(body);

@@ -1,8 +1,9 @@
 //! Finds rows by the names that notations give them. The indexes are built once per process.
 
+use std::hash::Hash;
 use std::sync::LazyLock;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::row::{Category, Row};
 use super::{elementwise, layouts, matrices, reductions, regions, sources, vendors, windows};
@@ -40,11 +41,13 @@ pub(crate) enum Vocabulary {
     Foreign,
 }
 
-type Index = FxHashMap<String, &'static Row>;
+/// An index of the words that a column has.
+type Index<W = &'static str> = FxHashMap<W, &'static Row>;
 
-/// An index of the words that a column has; the first row of a word takes precedence.
-fn index(words: impl Fn(&'static Row) -> Vec<String>) -> Index {
-    let mut index = Index::default();
+/// An index of the words of rows; the first row of a word takes precedence.
+fn index<W: Hash + Eq, I: Iterator<Item = W>>(words: impl Fn(&'static Row) -> I) -> Index<W> {
+    let rows = FAMILIES.iter().map(|rows| rows.len()).sum();
+    let mut index = FxHashMap::with_capacity_and_hasher(rows, FxBuildHasher);
     for row in all() {
         for word in words(row) {
             index.entry(word).or_insert(row);
@@ -56,10 +59,6 @@ fn index(words: impl Fn(&'static Row) -> Vec<String>) -> Index {
 /// The words of a column.
 fn words(column: &'static str) -> impl Iterator<Item = &'static str> {
     column.split_ascii_whitespace()
-}
-
-fn owned(column: &'static str) -> Vec<String> {
-    words(column).map(str::to_owned).collect()
 }
 
 /// The operators of torch, also as PNNX files become NNEF.
@@ -74,12 +73,11 @@ fn foreign(row: &'static Row) -> impl Iterator<Item = String> {
 
 /// The row of an operation, by its name in a notation.
 pub(crate) fn find(vocabulary: Vocabulary, name: &str) -> Option<&'static Row> {
-    static STANDARD: LazyLock<Index> = LazyLock::new(|| index(|row| owned(row.standard)));
-    static REGISTRY: LazyLock<Index> = LazyLock::new(|| index(|row| owned(row.registry)));
-    static VENDOR: LazyLock<Index> =
-        LazyLock::new(|| index(|row| words(row.vendor).chain(words(row.converters)).map(str::to_owned).collect()));
-    static FOREIGN: LazyLock<Index> = LazyLock::new(|| index(|row| foreign(row).collect()));
-    static TORCH: LazyLock<Index> = LazyLock::new(|| index(|row| owned(row.torch)));
+    static STANDARD: LazyLock<Index> = LazyLock::new(|| index(|row| words(row.standard)));
+    static REGISTRY: LazyLock<Index> = LazyLock::new(|| index(|row| words(row.registry)));
+    static VENDOR: LazyLock<Index> = LazyLock::new(|| index(|row| words(row.vendor).chain(words(row.converters))));
+    static FOREIGN: LazyLock<Index<String>> = LazyLock::new(|| index(foreign));
+    static TORCH: LazyLock<Index> = LazyLock::new(|| index(|row| words(row.torch)));
     match vocabulary {
         Vocabulary::Torch => TORCH.get(name).copied(),
         Vocabulary::Standard => STANDARD.get(name).copied(),
@@ -96,7 +94,7 @@ pub(crate) fn is_of_converter(name: &str) -> bool {
 
 /// The row with a name of the dictionary.
 pub(crate) fn named(name: &str) -> Option<&'static Row> {
-    static NAMED: LazyLock<Index> = LazyLock::new(|| index(|row| vec![row.name.to_owned()]));
+    static NAMED: LazyLock<Index> = LazyLock::new(|| index(|row| std::iter::once(row.name)));
     NAMED.get(name).copied()
 }
 

@@ -22,9 +22,17 @@ const PRIMITIVES: &[(&str, Primitive)] = &[
 
 /// The declarations in a text; `dialect` is that of a standard library, and none for a registry.
 pub(super) fn declarations(text: &'static str, dialect: Option<Dialect>) -> impl Iterator<Item = Declared> {
+    texts(text).filter_map(move |(_, text)| TextCursor { rest: text }.declaration(text, dialect))
+}
+
+/// The names and the texts of the declarations in a text.
+pub(super) fn texts(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let starts = text.match_indices(FRAGMENT).map(|(at, _)| at);
     let starts = starts.filter(|at| *at == 0 || text[..*at].ends_with('\n'));
-    starts.filter_map(move |at| TextCursor { rest: &text[at..] }.declaration(dialect))
+    starts.filter_map(move |at| {
+        let name = TextCursor { rest: &text[at + FRAGMENT.len()..] }.word()?;
+        Some((name, &text[at..at + end_of(&text[at..])]))
+    })
 }
 
 /// A type: whether it contains tensors, and its primitive type or that of the elements of a tensor.
@@ -81,8 +89,7 @@ impl TextCursor {
         Some(items)
     }
 
-    fn declaration(mut self, dialect: Option<Dialect>) -> Option<Declared> {
-        let start = self.rest;
+    fn declaration(mut self, text: &'static str, dialect: Option<Dialect>) -> Option<Declared> {
         self.expect(FRAGMENT)?;
         let name = self.word()?;
         let mut generic = self.eat("<");
@@ -122,10 +129,9 @@ impl TextCursor {
                 generic |= of(result.name, &mut result.gives, *tensor);
             }
         }
-        let end = if self.eat(";") { start.len() - self.rest.len() } else { end_of_body(start) };
         Some(Declared {
             name,
-            text: &start[..end],
+            text,
             standard: dialect.is_some(),
             generic,
             params,
@@ -191,9 +197,13 @@ impl TextCursor {
     }
 }
 
-/// The length of a declaration with a body, whose closing bracket starts a line.
-fn end_of_body(text: &str) -> usize {
-    text.find("\n}").map_or(text.len(), |at| at + 2)
+/// The length of the declaration at the start of a text: the closing bracket of a body starts a line.
+fn end_of(text: &str) -> usize {
+    let header = text.find([';', '{']).unwrap_or(text.len());
+    match text[header..].starts_with('{') {
+        true => text.find("\n}").map_or(text.len(), |at| at + 2),
+        false => text.len().min(header + 1),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Built-in declarations of the operations of registries that exporters use.
 
 use super::declared::Declared;
+use super::read::texts;
 use super::texts::Library;
 
 /// A registry: declarations of operations.
@@ -17,12 +18,12 @@ pub(crate) struct Registry {
 impl Registry {
     /// The declarations of the operations that are used: a document uses few of them.
     pub(crate) fn used(&self, is_used: impl Fn(&str) -> bool) -> String {
-        let mut text = String::new();
-        for declared in self.library.declarations().filter(|declared| is_used(declared.name)) {
-            text.push_str(declared.text);
-            text.push('\n');
+        let mut used = String::new();
+        for (_, text) in texts(self.library.text).filter(|(name, _)| is_used(name)) {
+            used.push_str(text);
+            used.push('\n');
         }
-        text
+        used
     }
 }
 

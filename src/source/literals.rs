@@ -49,6 +49,12 @@ pub(crate) fn plain_len(quote: u8, text: &[u8]) -> usize {
 
 /// Appends a string literal.
 pub(crate) fn push_string(out: &mut String, text: &str) {
+    // Most strings are written as they are, so all bytes are looked at without a branch for each.
+    if !text.bytes().fold(false, |found, byte| found | (byte == b'\'') | (byte == b'\\')) {
+        out.push('\'');
+        out.push_str(text);
+        return out.push('\'');
+    }
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push(quote);
     let mut rest = text;

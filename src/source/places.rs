@@ -9,6 +9,10 @@ const REMEMBERED: usize = 1 << 10;
 
 /// Offsets without most of the repetitions.
 fn different(offsets: impl Iterator<Item = (FileId, u32)>) -> Vec<(FileId, u32)> {
+    let mut offsets = offsets.peekable();
+    if offsets.peek().is_none() {
+        return Vec::new();
+    }
     let mut recent = vec![None; REMEMBERED];
     offsets
         .filter(|offset| {

@@ -218,6 +218,12 @@ impl Reporter {
         }
     }
 
+    /// Whether a diagnostic is told.
+    fn tells(&self, diagnostic: &Diagnostic) -> bool {
+        diagnostic.is_error()
+            || self.level(diagnostic.code).is_some_and(|level| level == Severity::Error || !self.quiet)
+    }
+
     /// Reports the diagnostics of a stage and returns its result. If there are errors, also writes the summary.
     pub(crate) fn accepted<T>(&mut self, sources: &Sources, stage: Result<(T, Diagnostics), Diagnostics>) -> Option<T> {
         match stage {
@@ -313,7 +319,8 @@ impl Reporter {
         let warnings: Vec<(Code, usize)> = diagnostics.suppressed_warnings().collect();
         let of_warnings: usize = warnings.iter().map(|(_, count)| count).sum();
         let sorted = diagnostics.into_sorted();
-        let located = Located::new(sources, &sorted);
+        // Lines are looked for only where something is told.
+        let located = Located::new(sources, sorted.iter().filter(|diagnostic| self.tells(diagnostic)));
         sorted.iter().for_each(|diagnostic| self.located(&located, diagnostic));
         self.total.suppressed += suppressed - of_warnings;
         for (code, count) in warnings {

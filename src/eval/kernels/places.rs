@@ -84,12 +84,20 @@ pub(crate) fn first_along(
     let outer: usize = shape[..axis].iter().product();
     let mut places = vec![0; wanted * inner * outer];
     let mut indices = vec![0; places.len()];
+    let mut first: Vec<usize> = Vec::with_capacity(count);
     for line in 0..outer * inner {
         let (block, column) = (line / inner, line % inner);
         let place = |i: usize| (block * count + i) * inner + column;
-        let mut sorted: Vec<usize> = (0..count).collect();
-        sorted.sort_by(|a, b| order(place(*a), place(*b)));
-        for (i, index) in sorted.into_iter().take(wanted).enumerate() {
+        // Of equal items the first one comes first.
+        let by = |a: &usize, b: &usize| order(place(*a), place(*b)).then(a.cmp(b));
+        first.clear();
+        first.extend(0..count);
+        if (1..count).contains(&wanted) {
+            first.select_nth_unstable_by(wanted - 1, by);
+        }
+        first.truncate(wanted);
+        first.sort_unstable_by(by);
+        for (i, &index) in first.iter().enumerate() {
             let to = (block * wanted + i) * inner + column;
             (places[to], indices[to]) = (place(index), index as i64);
         }

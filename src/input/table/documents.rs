@@ -9,6 +9,8 @@ use crate::graph::names::NameId;
 use crate::graph::stats::{NO_DATA, Stats};
 use crate::input::models::{self, InputKind, Written};
 use crate::input::opened::Opened;
+use crate::input::passes::rows::Stage;
+use crate::input::passes::work::are_asked;
 use crate::input::settings::Settings;
 use crate::input::source::{Backing, Evaluable, Expanded, Files, Flat, Sizes, Source, Values};
 use crate::input::text::Text;
@@ -17,6 +19,7 @@ use crate::model::Model;
 use crate::nnef::dialect;
 use crate::nnef::standardize::standardize;
 use crate::parts::FILES;
+use crate::picture::MAX_OPERATIONS;
 use crate::progress::{self, Phase};
 use crate::source::facts::Facts;
 use crate::source::{FileId, Location, Sources};
@@ -102,10 +105,17 @@ impl Source for DocumentText {
     }
 
     /// NNEF 1.0 and ONNX need a migration from the provisional dialect, and for ONNX, the compounds of NNEF that are not
-    /// operators of ONNX are expanded.
+    /// operators of ONNX are expanded. The expansion for a picture ends as soon as the graph is too large for it, unless
+    /// it is counted or changed before it is drawn.
     fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
+        let options = &settings.options;
+        // Strict checks evaluate what is not used, and not drawn.
+        let shows_all = options.internal.cut.keeps_all() && (options.keep_unused || !options.strict);
+        let is_changed = settings.counted || are_asked(&[Stage::Change, Stage::Form], settings);
+        let shown = (to.is_picture() && shows_all && !is_changed).then_some(MAX_OPERATIONS);
         let settings = settings.with(|options| {
             options.migrate = to.needs.migrated;
+            options.internal.shown = shown;
             options.internal.compounds = to.needs.compounds.map(|names| names());
         });
         let (documents, result) = self.expanded(&settings.options);

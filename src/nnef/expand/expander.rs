@@ -90,6 +90,9 @@ impl Expander {
         let names = checked.document.names();
         let shape = |(name, shape): &(String, Vec<Extent>)| Some((names.get(name)?, Arc::from(shape.as_slice())));
         expander.machine.settings.input_shapes = checked.given.inputs.iter().filter_map(shape).collect();
+        if let Some(most) = options.internal.shown {
+            expander.machine.show(most);
+        }
         expander.machine.start(checked.document.main().file, Vec::new());
         expander
     }

@@ -65,7 +65,8 @@ fn errors_of_kept(document: &Document, options: &Options, flat: &Graph) -> Resul
     {
         return Ok(());
     }
-    let options = Options { lower: Lower::Custom, keep: Vec::new(), ..options.clone() };
+    let mut options = Options { lower: Lower::Custom, keep: Vec::new(), ..options.clone() };
+    options.internal.shown = None;
     expand(document, &options).map(drop)
 }
 

@@ -303,7 +303,7 @@ fn attribute<'g>(graph: &'g Graph, operation: &Operation, name: Option<Name>) ->
 
 /// A label in the letter case for comparison. The draft is case-sensitive.
 fn same_case(label: &str, draft: bool) -> Cow<'_, str> {
-    if draft || label.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+    if draft || label.bytes().fold(true, |plain, byte| plain & byte.is_ascii() & !byte.is_ascii_uppercase()) {
         return Cow::Borrowed(label);
     }
     Cow::Owned(label.to_lowercase())

@@ -45,7 +45,16 @@ fn arithmetic<T: Number>(op: Arith, a: repeat::Side<T>, b: repeat::Side<T>, to: 
     if T::WHOLE && op.divides() && b.0.contains(&T::default()) {
         return Err("an integer is divided by zero".to_owned());
     }
-    Ok(T::pack(to.zip(a, b, |x, y| T::calculate(op, x, y))))
+    // Of the operations that are most common, each has a loop of its own, which does not choose for each item.
+    macro_rules! items {
+        ($($op:ident),*) => {
+            match op {
+                $(Arith::$op => to.zip(a, b, |x, y| T::calculate(Arith::$op, x, y)),)*
+                _ => to.zip(a, b, |x, y| T::calculate(op, x, y)),
+            }
+        };
+    }
+    Ok(T::pack(items!(Add, Sub, Mul, Div, Min, Max)))
 }
 
 #[cfg(test)]

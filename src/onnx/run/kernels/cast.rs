@@ -104,7 +104,7 @@ impl Conversion {
                 Data::Text(items.iter().map(|item| if *item { "True" } else { "False" }.into()).collect())
             }
             (data, DType::Text) if x.dtype().is_float() => Data::Text(places.map(|at| shown(data, at)).collect()),
-            (Data::Float32(items), DType::Narrow(_)) => self.of_floats(items.iter().copied().map(f64::from)),
+            (Data::Float32(items), _) => self.of_floats(items.iter().copied().map(f64::from)),
             _ if x.dtype().is_float() || x.dtype().is_complex() => self.of_floats(places.map(|at| data.float(at))),
             (_, DType::Narrow(_)) => self.of_floats(places.map(|at| data.float(at))),
             _ => Data::from_wide(self.to, places.map(|at| data.wide(at))),

@@ -6,6 +6,7 @@ use crate::dictionary::{Arith, Float, Kernel, erf, sigmoid};
 use crate::eval::EvalError;
 use crate::onnx::run::broadcast::{common, to};
 use crate::onnx::run::node_call::{KernelResult, NodeCall, floats, logicals, one};
+use crate::tensor::kernels::Repeat;
 use crate::tensor::{Data, Tensor};
 
 /// What the dictionary says about each item.
@@ -82,18 +83,41 @@ fn combine(
 ) -> Result<Tensor, EvalError> {
     let shape = common(&[a.shape(), b.shape()])?;
     call.room(&shape)?;
-    let data = if a.dtype().is_integer() && b.dtype().is_integer() {
-        let (x, y): (Vec<i128>, Vec<i128>) = (wide(a).collect(), wide(b).collect());
-        let items: Vec<Option<i128>> = to(&shape).zip((&x, a.shape()), (&y, b.shape()), of_integers);
-        let undefined = || EvalError::value(format!("`{}` is not defined for integers of an operand", call.name()));
-        let items: Option<Vec<i128>> = items.into_iter().collect();
-        Data::from_wide(a.dtype(), items.ok_or_else(undefined)?.into_iter())
-    } else {
-        let (x, y) = (floats(a)?, floats(b)?);
-        let items: Vec<f64> = to(&shape).zip((&x, a.shape()), (&y, b.shape()), of_floats);
-        Data::from_floats(a.dtype(), items.into_iter())
-    };
-    Ok(Tensor::with(&shape, data)?)
+    Ok(Tensor::with(&shape, items(call, a, b, to(&shape), of_floats, of_integers)?)?)
+}
+
+/// The items of [`combine`].
+fn items(
+    call: &NodeCall,
+    a: &Tensor,
+    b: &Tensor,
+    to: Repeat,
+    of_floats: impl Fn(f64, f64) -> f64,
+    of_integers: impl Fn(i128, i128) -> Option<i128>,
+) -> Result<Data, EvalError> {
+    let undefined = || EvalError::value(format!("`{}` is not defined for integers of an operand", call.name()));
+    Ok(match (a.data(), b.data()) {
+        // Without a detour, since most tensors have these types.
+        (Data::Float32(x), Data::Float32(y)) => {
+            let of_items = |x: f32, y: f32| of_floats(x.into(), y.into()) as f32;
+            Data::Float32(to.zip((x, a.shape()), (y, b.shape()), of_items))
+        }
+        (Data::Int64(x), Data::Int64(y)) => {
+            let of_items = |x: i64, y: i64| of_integers(x.into(), y.into()).map(|result| result as i64);
+            let items: Option<Vec<i64>> = to.zip((x, a.shape()), (y, b.shape()), of_items);
+            Data::Int64(items.ok_or_else(undefined)?)
+        }
+        _ if a.dtype().is_integer() && b.dtype().is_integer() => {
+            let (x, y): (Vec<i128>, Vec<i128>) = (wide(a).collect(), wide(b).collect());
+            let items: Option<Vec<i128>> = to.zip((&x, a.shape()), (&y, b.shape()), of_integers);
+            Data::from_wide(a.dtype(), items.ok_or_else(undefined)?.into_iter())
+        }
+        _ => {
+            let (x, y) = (floats(a)?, floats(b)?);
+            let items: Vec<f64> = to.zip((&x, a.shape()), (&y, b.shape()), of_floats);
+            Data::from_floats(a.dtype(), items.into_iter())
+        }
+    })
 }
 
 /// Arithmetic of integers of any width; none where it is not defined.
@@ -110,46 +134,30 @@ fn exact(op: Arith, a: i128, b: i128) -> Option<i128> {
 /// Arithmetic of two operands.
 fn arithmetic(call: &NodeCall, op: Arith) -> KernelResult {
     let (a, b) = call.aligned()?;
-    one(combined(call, (&a, &b), op)?)
+    one(combined(call, &a, &b, op)?)
 }
 
-/// Sums, differences and products of integers in their own width: the lowest bits are those of longer integers.
-fn wrapped(call: &NodeCall, a: &Tensor, b: &Tensor, op: Arith) -> Result<Option<Tensor>, EvalError> {
-    macro_rules! items {
-        ($x:ident, $y:ident) => {{
-            let shape = common(&[a.shape(), b.shape()])?;
-            call.room(&shape)?;
-            let (to, x, y) = (to(&shape), (&$x[..], a.shape()), (&$y[..], b.shape()));
-            let items = match op {
-                Arith::Add => to.zip(x, y, |a, b| a.wrapping_add(b)),
-                Arith::Sub => to.zip(x, y, |a, b| a.wrapping_sub(b)),
-                _ => to.zip(x, y, |a, b| a.wrapping_mul(b)),
-            };
-            (shape, items)
-        }};
+fn combined(call: &NodeCall, a: &Tensor, b: &Tensor, op: Arith) -> Result<Tensor, EvalError> {
+    if a.dtype() != b.dtype() {
+        return Err(mixed(call, a, b));
     }
-    if !matches!(op, Arith::Add | Arith::Sub | Arith::Mul) {
-        return Ok(None);
-    }
-    let (shape, data) = match (a.data(), b.data()) {
-        (Data::Int64(x), Data::Int64(y)) => {
-            let (shape, items) = items!(x, y);
-            (shape, Data::Int64(items))
-        }
-        (Data::Int32(x), Data::Int32(y)) => {
-            let (shape, items) = items!(x, y);
-            (shape, Data::Int32(items))
-        }
-        _ => return Ok(None),
+    let shape = common(&[a.shape(), b.shape()])?;
+    call.room(&shape)?;
+    // What is computed in the width of the items is, for these, what is computed in a greater one and then rounded, or cut
+    // to the lowest bits.
+    let is_exact = match op {
+        Arith::Add | Arith::Sub | Arith::Mul => true,
+        Arith::Div => a.dtype().is_float(),
+        // Of floats they may be NaNs that signal.
+        Arith::Min | Arith::Max => a.dtype().is_integer(),
+        _ => false,
     };
-    Ok(Some(Tensor::with(&shape, data)?))
-}
-
-fn combined(call: &NodeCall, operands: (&Tensor, &Tensor), op: Arith) -> Result<Tensor, EvalError> {
-    if let Some(wrapped) = wrapped(call, operands.0, operands.1, op)? {
-        return Ok(wrapped);
-    }
-    both(call, operands.0, operands.1, |a, b| f64::calculate(op, a, b), |a, b| exact(op, a, b))
+    let narrow = is_exact.then(|| Kernel::Arithmetic(op).compute(&[a, b], to(&shape)).ok()).flatten();
+    let data = match narrow {
+        Some(data) => data,
+        None => items(call, a, b, to(&shape), |a, b| f64::calculate(op, a, b), |a, b| exact(op, a, b))?,
+    };
+    Ok(Tensor::with(&shape, data)?)
 }
 
 /// Arithmetic of all operands, the first two first.
@@ -162,7 +170,7 @@ fn folded(call: &NodeCall, op: Arith) -> Result<Tensor, EvalError> {
     let (first, rest) = operands.split_first().ok_or_else(|| call.refused("there are no operands"))?;
     let mut result = Tensor::clone(first);
     for operand in rest {
-        result = combined(call, (&result, operand), op)?;
+        result = combined(call, &result, operand, op)?;
     }
     Ok(result)
 }
@@ -470,6 +478,10 @@ fn compare(call: &NodeCall, f: impl Fn(std::cmp::Ordering) -> bool) -> KernelRes
             let (x, y): (Vec<&str>, Vec<&str>) = (x.iter().map(|x| &**x).collect(), y.iter().map(|y| &**y).collect());
             to.zip((&x, a.shape()), (&y, b.shape()), |x, y| f(x.cmp(y)))
         }
+        (Data::Float32(x), Data::Float32(y)) => {
+            to.zip((x, a.shape()), (y, b.shape()), |x: f32, y: f32| x.partial_cmp(&y).is_some_and(&f))
+        }
+        (Data::Int64(x), Data::Int64(y)) => to.zip((x, a.shape()), (y, b.shape()), |x: i64, y: i64| f(x.cmp(&y))),
         (Data::Complex64(_) | Data::Complex128(_), _) => return Err(call.refused("complex numbers have no order")),
         _ if a.dtype().is_float() => {
             let (x, y) = (floats(&a)?, floats(&b)?);
