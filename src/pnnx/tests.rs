@@ -153,8 +153,13 @@ fn nearly(wanted: f64, found: f64, [x, y]: [f64; 2]) -> bool {
         return false;
     }
     let quotient = x / y;
-    if [quotient, quotient.floor() * y, quotient.trunc() * y].iter().any(|product| product.is_infinite()) {
+    if quotient.is_infinite() {
         return !found.is_finite();
+    }
+    // Of the products of both integers next to the quotient, which operations choose from, one may overflow.
+    let overflows = [quotient.floor() * y, quotient.trunc() * y].iter().any(|product| product.is_infinite());
+    if overflows && !found.is_finite() {
+        return true;
     }
     let rounding = x.abs() * f64::EPSILON;
     let step = match keeps_integer_part(x, y) {
