@@ -281,7 +281,9 @@ fn models_of_streams_are_written_without_their_data() {
         let denied = place.path().join("denied/");
         let deny = [Path::new("--deny"), Path::new("E2061")];
         let output = run(&[&form, &deny, &stream[..], &[&denied]].concat(), &text);
-        assert!(output.status.code() == Some(1) && output.stderr.starts_with(b"Error[E2061]"), "{output:?}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        let is_error = message.contains("\"code\":\"E2061\"") && message.contains("\"severity\":\"error\"");
+        assert!(output.status.code() == Some(1) && is_error, "{message}");
         assert!(!denied.exists());
     }
     let without = r#"<ir_version: 10, opset_import: ["" : 21]> g (float[2] x) => (float[2] y) { y = Neg (x) }"#;
