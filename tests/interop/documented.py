@@ -162,7 +162,7 @@ DOCUMENTED = [
     Row("ort", "Resize", places("pytorch_half_pixel"), "", "the place of a single item is 0, where the reference of the standard has -0.5",
         Call("Resize", [image(1, 2, 3, 5), None, None, np.array([1, 1, 1, 6])], {
             "mode": "cubic", "coordinate_transformation_mode": "pytorch_half_pixel"}, known=[1, 3], opset=19)),
-    Row("ort", "Resize Upsample", not_finite, "", "items with a weight of 0 are multiplied, or left out", Call("Resize", [
+    Row("ort", "Resize Upsample RoiAlign", not_finite, "", "items with a weight of 0 are multiplied, or left out", Call("Resize", [
         floats(0.625, INF, -1.5, -0.25).reshape(1, 1, 4, 1), None, None, np.array([1, 1, 7, 7])], {"mode": "linear"}, known=[1, 3], opset=19)),
     Row("ort", "MeanVarianceNormalization", lambda call: True, "nan", "nothing is added to a deviation of 0",
         Call("MeanVarianceNormalization", [image(-0.75, -0.75, -0.75, -0.75)])),
