@@ -281,7 +281,7 @@ def main():
             checks = Checks(site, os.path.abspath(args.bin), folder, args.pictures)
             checks.keep("start")
             steps = [
-                ("NNEF", lambda: checks.example(0, "nnef", "examples/transformer.nnef", "nnef", 10)),
+                ("NNEF", lambda: checks.example(0, "nnef", "examples/transformer.nnef", "nnef", 6)),
                 ("ONNX", lambda: checks.example(1, "onnx", "examples/onnx/heads.onnxtxt", "onnxtxt", 5)),
                 ("PNNX", lambda: checks.example(2, "pnnx", "examples/pnnx/centre.pnnx.param", "nnef", 3)),
                 ("findings", checks.findings), ("nesting", checks.nesting), ("options", checks.options),
