@@ -10,9 +10,7 @@ pub struct ProcessTime(Duration);
 impl ProcessTime {
     /// What the process used until now.
     pub fn now() -> Self {
-        let time = clock_gettime(ClockId::ProcessCPUTime);
-        let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
-        ProcessTime(Duration::new(seconds.unwrap_or_default(), nanoseconds.unwrap_or_default()))
+        ProcessTime(clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap_or_default())
     }
 
     /// What the process used since then.

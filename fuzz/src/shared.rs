@@ -33,9 +33,7 @@ pub fn cpu_time_of<T>(run: impl FnOnce() -> T) -> (Duration, T) {
 
 /// The processor time that this thread used until now.
 fn thread_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
-    Duration::new(seconds.unwrap_or_default(), nanoseconds.unwrap_or_default())
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
 }
 
 /// The most memory that the process has had so far, in KiB, where the system tells it.

@@ -65,6 +65,7 @@ fn biases(call: &Call, count: usize) -> Result<Vec<f64>, EvalError> {
     }
 }
 
+/// A correlation of the input with a filter, or its transpose.
 pub(crate) fn convolve(call: &Call, direction: Direction) -> KernelResult {
     let filter = call.scalars("filter")?;
     let input = call.scalars_to("input", filter.ndim())?;

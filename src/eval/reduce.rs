@@ -99,6 +99,7 @@ pub(crate) fn place(call: &Call, greatest: bool) -> KernelResult {
     }
 }
 
+/// Whether the items of each group are as a function says.
 pub(crate) fn logical(call: &Call, f: fn(&[bool]) -> bool) -> KernelResult {
     let input = call.logicals("input")?;
     let axes = axes(call, input.rank())?;

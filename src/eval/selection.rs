@@ -112,7 +112,7 @@ pub(crate) fn tile(call: &Call) -> KernelResult {
     Ok(vec![taken(call, &input, &input.repeated(&repeats), 0.0)?])
 }
 
-/// Like [`gather`], but negative indices count from the end: an operation of registries.
+/// Like `gather`, but negative indices count from the end: an operation of registries.
 pub(crate) fn gather_wrapped(call: &Call) -> KernelResult {
     let gathered = gathered(call, true)?;
     match call.value("datum_type") {
@@ -124,6 +124,7 @@ pub(crate) fn gather_wrapped(call: &Call) -> KernelResult {
     }
 }
 
+/// Items at indices along an axis, which is replaced by the axes of the indices; negative ones may count from the end.
 pub(crate) fn gathered(call: &Call, negative: bool) -> KernelResult {
     let (input, indices) = (call.tensor("input")?, call.tensor("indices")?);
     let axis = call.axis("axis", input.rank())?;

@@ -41,6 +41,7 @@ pub(super) fn erf(call: &Call) -> KernelResult {
     Ok(vec![call.mapped(&x, functions::erf)?])
 }
 
+/// A softmax along the axes of an argument, or its logarithm.
 pub(super) fn along(call: &Call, log: bool) -> KernelResult {
     let x = sole(call)?;
     reduce::softmax_along(call, &x, &axes(call, 1, x.rank())?, log)

@@ -33,8 +33,7 @@ pub fn measured(command: &mut Command) -> (Output, u64) {
 pub fn thread_time() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
 
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
 }
 
 /// The processor time that this thread used until now; where the system does not tell it, time on the clock.

@@ -218,10 +218,12 @@ impl Reporter {
         }
     }
 
-    /// Whether a diagnostic is told.
-    fn tells(&self, diagnostic: &Diagnostic) -> bool {
-        diagnostic.is_error()
-            || self.level(diagnostic.code).is_some_and(|level| level == Severity::Error || !self.quiet)
+    /// As what a diagnostic is told; none if it is not.
+    fn told_as(&self, diagnostic: &Diagnostic) -> Option<Severity> {
+        match diagnostic.is_error() {
+            true => Some(Severity::Error),
+            false => self.level(diagnostic.code).filter(|level| *level == Severity::Error || !self.quiet),
+        }
     }
 
     /// Reports the diagnostics of a stage and returns its result. If there are errors, also writes the summary.
@@ -261,21 +263,19 @@ impl Reporter {
 
     fn located(&mut self, located: &Located, diagnostic: &Diagnostic) {
         let denied;
-        let diagnostic = match self.level(diagnostic.code).filter(|_| !diagnostic.is_error()) {
-            Some(Severity::Error) => {
+        let diagnostic = match self.told_as(diagnostic) {
+            None => return,
+            Some(Severity::Error) if !diagnostic.is_error() => {
                 denied = Diagnostic { severity: Severity::Error, ..diagnostic.clone() };
                 &denied
             }
-            None if !diagnostic.is_error() => return,
-            _ => diagnostic,
+            Some(_) => diagnostic,
         };
         if diagnostic.is_error() {
             self.total.errors += 1;
             if self.input.is_some() {
                 self.first_error.get_or_insert_with(|| render::line(diagnostic, located.sources, false));
             }
-        } else if self.quiet {
-            return;
         } else {
             self.total.warnings += 1;
             if self.format == MessageFormat::Human && !self.all {
@@ -320,7 +320,7 @@ impl Reporter {
         let of_warnings: usize = warnings.iter().map(|(_, count)| count).sum();
         let sorted = diagnostics.into_sorted();
         // Lines are looked for only where something is told.
-        let located = Located::new(sources, sorted.iter().filter(|diagnostic| self.tells(diagnostic)));
+        let located = Located::new(sources, sorted.iter().filter(|diagnostic| self.told_as(diagnostic).is_some()));
         sorted.iter().for_each(|diagnostic| self.located(&located, diagnostic));
         self.total.suppressed += suppressed - of_warnings;
         for (code, count) in warnings {

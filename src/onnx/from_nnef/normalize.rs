@@ -75,6 +75,8 @@ pub(super) fn prelu(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     Ok(vec![evaluate(call, Operands::Real, formula)?])
 }
 
+/// A softmax or its logarithm, whose axes are the argument at a position: the operator along one axis, exponentials and sums
+/// along several.
 pub(super) fn along(call: &mut TranslatedCall, op: &str, position: usize) -> Translation<Vec<ModelValue>> {
     let names = ["x", "input"].map(|name| call.bound(name, 0).is_ok());
     let x = call.value_at(if names[0] || !names[1] { "x" } else { "input" }, 0)?;
