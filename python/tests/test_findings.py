@@ -50,8 +50,9 @@ def test_warnings_are_kept_with_results() -> None:
     text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = mystery(x); }"
     [warning] = nnef_flatten.flatten(text).findings
     assert (warning.severity, warning.code, warning.rule) == ("warning", "E0401", "A1")
-    with pytest.raises(FlattenError):
+    with pytest.raises(FlattenError) as raised:
         nnef_flatten.flatten(text, strict=True)
+    assert raised.value.findings[0].code == "E0401"
 
 
 def test_places_in_protobuf_are_paths() -> None:
@@ -75,10 +76,12 @@ def test_limits_refuse_untrusted_inputs() -> None:
     text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(x); }"
     large = text + "#" * (9 << 20)
     assert len(nnef_flatten.flatten(large)) == 2
-    with pytest.raises(FlattenError):
+    with pytest.raises(FlattenError) as raised:
         nnef_flatten.flatten(large, limits="untrusted")
-    with pytest.raises(FlattenError):
+    assert raised.value.findings[0].code == "E0002"
+    with pytest.raises(FlattenError) as raised:
         nnef_flatten.flatten(text, max_ops=1)
+    assert raised.value.findings[0].code == "E0811"
 
 
 def test_panics_are_exceptions(capfd: pytest.CaptureFixture[str]) -> None:

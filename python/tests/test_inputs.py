@@ -76,7 +76,7 @@ def test_graphs_of_nnef_stay_graphs_with_their_data() -> None:
     data = np.arange(6, dtype=np.float32).reshape(3, 2)
     graph.tensors["w"] = graph.tensors["w"]._replace(data=data, shape=[3, 2])
     flat = nnef_flatten.flatten(graph, lower="all")
-    assert [operation.name for operation in flat] == ["external", "variable", "matmul", "add"] or len(flat) >= 3
+    assert {operation.name for operation in flat} >= {"external", "variable", "matmul"}
     back = flat.to_nnef()
     assert isinstance(back, nnef.Graph)
     assert (back.tensors["w"].data == data).all()
@@ -91,7 +91,7 @@ def test_graphs_of_nnef_stay_graphs_with_their_data() -> None:
 
 def test_results_have_every_form(examples: Path) -> None:
     graph = nnef_flatten.flatten(examples / "moments.nnef")
-    assert graph.to_text().startswith("#") or "version 1.0" in graph.to_text()
+    assert "version 1.0;\n\ngraph statistics(signal) -> (statistics_row, scaled, mixed)\n{\n" in graph.to_text()
     assert json.loads(graph.to_json())["name"] == graph.name
     assert graph.to_html().lstrip().lower().startswith("<!doctype html>")
     assert "<svg" in graph.to_svg()

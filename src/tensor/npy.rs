@@ -302,5 +302,7 @@ mod tests {
         ] {
             assert!(Tensor::from_npy(&file(header, &[0; 8])).is_err(), "{header}");
         }
+        let right = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}";
+        assert!(Tensor::from_npy(&file(right, &[0; 8])).is_ok());
     }
 }

@@ -83,7 +83,7 @@ fn other_passes_follow() {
     let body = "y = copy(add(reshape(x, shape = [1, 2]), reshape(x, shape = [1, 2])));";
     let (flat, told) = texts(&flatten(&["--drop-bitcasts", "--share", "--verify", "--stats"], &document(body)));
     assert!(told.contains("ones: 1\n") && told.contains("transposes: 1 before, 1 after"), "{told}");
-    assert!(told.contains("verified"), "{told}");
+    assert!(told.contains("verified: 2 items"), "{told}");
     assert_eq!(statements(&flat).len(), 3, "{flat}");
     // Layouts are those of the tensors that remain.
     let layout = |name: &str| format!("{name}={{0}}");
@@ -113,13 +113,13 @@ fn inputs_that_become_graphs_are_reworked() {
     for (args, wanted) in [
         (&["--verify", "--lower", "all", "examples/quantized.nnef"][..], "constants: 19\n"),
         (&["--verify", "--lower", "all", "examples/residual.nnef"], "ones: 8\n"),
-        (&["--verify", "--from", "loops", "--unroll", "examples/loops/elman.json"], "verified"),
-        (&["--verify", "--unroll", "examples/loops/clauses.nnef"], "verified"),
-        (&["--verify", "examples/loops/scan.nnef"], "verified"),
+        (&["--verify", "--from", "loops", "--unroll", "examples/loops/elman.json"], "verified: 16 items"),
+        (&["--verify", "--unroll", "examples/loops/clauses.nnef"], "verified: 16 items"),
+        (&["--verify", "examples/loops/scan.nnef"], "verified: 16 items"),
         (&["--lower", "all", "--from", "pnnx", "examples/pnnx/centre.pnnx.param"], "constants: 0\n"),
         (&["--to", "onnxtxt", "examples/model"], "constants: 0\n"),
         (&["--to", "svg", "examples/moments.nnef"], "ones: 0\n"),
-        (&["--verify", "--lower", "all", "examples/model"], "verified"),
+        (&["--verify", "--lower", "all", "examples/model"], "verified: 2 items"),
     ] {
         let output = run(&[args, &passes].concat());
         let (_, told) = texts(&output);
@@ -131,7 +131,7 @@ fn inputs_that_become_graphs_are_reworked() {
         y = add(mul(x, exp(constant(shape = [2], value = [0.0]))), mul(x, exp(constant(shape = [2], value = [0.0]))))\n}\n";
     for (to, end) in [("nnef", ";"), ("nnef-draft", "")] {
         let (flat, told) = texts(&flatten(&["--fold", "--share", "--verify", "--to", to], draft));
-        assert!(told.contains("verified"), "{told}");
+        assert!(told.contains("verified: 2 items"), "{told}");
         let wanted =
             ["y_exp1 = constant(shape = [2], value = [1.0])", "y_mul1 = mul(x, y_exp1)", "y = add(y_mul1, y_mul1)"];
         assert_eq!(statements(&flat), wanted.map(|statement| format!("{statement}{end}")), "{told}");
@@ -148,7 +148,7 @@ fn bodies_of_scans_are_reworked() {
         all = tract_core_scan(body = 'step', scan = [('x', x, 0, 1)], full = [], state = [('h', h, 'n')], \
         output = [('o', 'full', 0, 1)], skip = 0);\n}\n";
     let (flat, told) = texts(&flatten(&["--share", "--verify"], text));
-    assert!(told.contains("ones: 2\n") && told.contains("verified"), "{told}");
+    assert!(told.contains("ones: 2\n") && told.contains("verified: 12 items"), "{told}");
     assert_eq!(flat.matches("exp(").count(), 1, "{flat}");
 }
 

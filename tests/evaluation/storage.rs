@@ -343,6 +343,6 @@ graph G(x) -> (y)
         assert_eq!(plain.status.code(), Some(0));
         assert_eq!(text(&tiled.stdout), text(&plain.stdout));
         let verified = run(&["--verify", "--layout", "{0,1:T(2,2)}", "-"]);
-        assert!(text(&verified.stderr).contains("verified"), "{}", text(&verified.stderr));
+        assert!(text(&verified.stderr).contains("verified: 6 items"), "{}", text(&verified.stderr));
     }
 }

@@ -102,7 +102,7 @@ def main():
             verdict = compare(options.bin, folder, pathlib.Path(work))
             kind = verdict.split(":")[0]
             counts[kind if kind in counts else "not loaded"] += 1
-            if options.v or kind == "differs":
+            if options.v or kind != "same":
                 print(f"{folder.name}: {verdict}")
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()))
     sys.exit(1 if counts["differs"] or not counts["same"] else 0)

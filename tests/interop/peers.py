@@ -82,6 +82,8 @@ def main():
             parts.append(section(claim, told))
     if options.write:
         PAGE.write_text("\n".join(parts).rstrip() + "\n" + TAIL, encoding="utf-8")
+    if skipped:
+        print("skipped: %d claims about programs that are not installed" % skipped)
     print("\n".join(wrong + ["%d claims hold, %d do not, %d skipped" % (held, len(wrong), skipped)]))
     return 1 if wrong else 0
 

@@ -234,13 +234,13 @@ class Trial:
         return (REFUSED, why) if why else self.judged(*self.computed(path), wanted)
 
     def by_onnx(self, wanted, more, names):
+        path = self.folder / "whole.onnx"
+        if why := self.written(path, more):
+            return REFUSED, why
         if importlib.util.find_spec("onnxruntime") is None:
             return EQUAL, "onnxruntime is not installed"
         import onnxruntime
 
-        path = self.folder / "whole.onnx"
-        if why := self.written(path, more):
-            return REFUSED, why
         try:
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = 1
@@ -305,6 +305,8 @@ def main():
         rows = [row for row in rows if row[2] in listed or any(re.search(text, row[2]) for text in patterns)]
         if not rows:
             parser.error("--only names no network")
+    if importlib.util.find_spec("onnxruntime") is None:
+        print("skipped: no package onnxruntime, so models of ONNX are written and not run")
     report, counts = {}, collections.Counter()
     context = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(options.jobs, context) as pool:

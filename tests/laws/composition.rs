@@ -95,6 +95,11 @@ fn same_bits(a: &Tensor, b: &Tensor) -> bool {
 /// The pairs of passes that apply, in their order.
 fn pairs(applies: impl Fn(&ListedPass) -> bool) -> Vec<[&'static str; 2]> {
     let all: Vec<&'static str> = passes().filter(applies).map(|pass| pass.option).collect();
+    // What the command does not know is refused in each case, and would be compared in none.
+    for option in &all {
+        let unknown = words(option, &["x".to_owned()], 0).and_then(|words| Keywords::new(&words).err());
+        assert_eq!(unknown, None, "--{option}");
+    }
     let behind = |at: usize| {
         let first = all[at];
         all[at + 1..].iter().map(move |other| [first, *other]).collect::<Vec<_>>()

@@ -155,7 +155,7 @@ fn valid_cases_of_the_corpus_become_valid_documents() {
             count += 1;
         }
     }
-    assert!(count == 0 || count >= 120, "{count}");
+    assert!(count >= 120, "{count}");
 }
 
 #[cfg(feature = "cli")]

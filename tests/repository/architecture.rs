@@ -287,13 +287,14 @@ fn folders_depend_one_way() {
     for (at, (name, uses)) in ALLOWED.iter().enumerate() {
         assert!(uses.iter().all(|used| order[..at].contains(used)), "{name} uses what stands below it");
     }
-    let mut wrong = BTreeSet::new();
+    let (mut wrong, mut count) = (BTreeSet::new(), 0);
     for (name, text) in sources() {
         let own = folder(&name);
         for path in paths(&code(&text), "crate::") {
             let Some(first) = path.first() else { continue };
             let at_root = AT_ROOT.iter().find(|(item, _)| item == first).map(|(_, folder)| *folder);
             let used = at_root.unwrap_or(first);
+            count += usize::from(used != own);
             let known = allowed.get(own).unwrap_or_else(|| panic!("{name} is in no folder that is known"));
             if used != own && !known.contains(used) {
                 wrong.insert(format!("{name} uses {}", path.join("::")));
@@ -301,6 +302,7 @@ fn folders_depend_one_way() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(count > 1000, "only {count} uses of other folders are found");
 }
 
 /// The file of a path: the longest beginning of it that is one.
@@ -322,6 +324,12 @@ fn file_of(files: &BTreeSet<String>, base: &str, path: &[String]) -> Option<Stri
     found
 }
 
+/// There are uses: what finds none finds no circles.
+fn are_found(uses: &BTreeMap<String, BTreeSet<String>>) {
+    let count = uses.values().filter(|used| !used.is_empty()).count();
+    assert!(count > 100, "only {count} files use others of their folder");
+}
+
 /// Which files of a folder use which.
 fn uses() -> BTreeMap<String, BTreeSet<String>> {
     let sources = sources();
@@ -341,6 +349,7 @@ fn uses() -> BTreeMap<String, BTreeSet<String>> {
         found.retain(|used| folder(used) == folder(name) && used != name && !name.starts_with(&format!("{used}/")));
         uses.insert(name.clone(), found);
     }
+    are_found(&uses);
     uses
 }
 
@@ -405,6 +414,7 @@ fn uses_of_definitions() -> BTreeMap<String, BTreeSet<String>> {
         used.retain(|file| own(name, file));
         uses.insert(name.clone(), used);
     }
+    are_found(&uses);
     uses
 }
 
@@ -578,6 +588,7 @@ fn few_names_of_types_have_several_meanings() {
             files.entry(name).or_default().insert(file.clone());
         }
     }
+    assert!(files.len() > 800, "only {} names of types are found", files.len());
     files.retain(|_, files| files.len() > 2);
     println!("{} names of types have three or more meanings: {files:#?}", files.len());
     assert!(files.len() <= AMBIGUOUS, "{files:#?}");
@@ -641,17 +652,21 @@ fn only_tables_tell_notations_apart() {
 
 #[test]
 fn structs_and_instructions_are_few() {
+    let (mut structs, mut instructions) = (0, 0);
     for (file, text) in sources() {
         let text = code(&text);
         for (name, fields) in members(&text, "struct ", |line| direct(line).is_some_and(|line| line.contains(": "))) {
             assert!(fields <= 20, "{file}: {name} has {fields} fields");
+            structs += usize::from(fields > 0);
         }
         for (name, variants) in
             members(&text, "enum ", |line| direct(line).is_some_and(|line| line.starts_with(char::is_uppercase)))
         {
             assert!(name != "Instr" || variants <= 30, "{file}: {name} has {variants} variants");
+            instructions += if name == "Instr" { variants } else { 0 };
         }
     }
+    assert!(structs > 500 && instructions > 10, "only {structs} structs and {instructions} instructions are found");
 }
 
 /// Files `mod.rs` with definitions, and why.
@@ -730,6 +745,7 @@ fn takes_apart(parameters: &str) -> bool {
 #[test]
 fn few_functions_take_tuples_apart() {
     assert_eq!(parameters("fn f<T: Fn(u8) -> u8>((a, b): (u8, T)) {} fn g(x: &[u8]) -> (u8, u8)").len(), 2);
+    assert!(takes_apart("a: u8, (b, c): (u8, u8)") && !takes_apart("a: (u8, u8), b: u8"));
     let mut found = Vec::new();
     for (file, text) in sources() {
         let text = code(&text);

@@ -51,11 +51,14 @@ fn codes_that_pages_name_exist() {
         let digits = word.strip_prefix('E').filter(|rest| rest.len() == 4);
         digits.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
     };
+    let mut count = 0;
     for name in crate::pages::pages() {
         let page = page(&name);
-        let mut named = page.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_code);
-        assert_eq!(named.find(|code| !known.contains(code)), None, "{name}");
+        let named: Vec<&str> = page.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_code).collect();
+        count += named.len();
+        assert_eq!(named.iter().find(|code| !known.contains(*code)), None, "{name}");
     }
+    assert!(count > 500, "only {count} codes are named");
 }
 
 #[test]
@@ -204,8 +207,19 @@ mod commands {
         let rows: Vec<_> = table.lines().skip(1).take_while(|line| line.starts_with('|')).map(cells).collect();
         assert_eq!(rows.len(), NOTATIONS.len());
         let folder = tempfile::tempdir().unwrap();
-        for (row, (name, given)) in rows.iter().zip(NOTATIONS) {
+        let values = folder.path().join("values.json");
+        std::fs::write(&values, r#"{"input": [[1.0, 2.0, 3.0, 4.0]]}"#).unwrap();
+        // What `run` evaluates of each.
+        let runs: [&[&str]; NOTATIONS.len()] = [
+            &["examples/onnx/heads.onnxtxt", "--inputs", "examples/onnx/heads.inputs.json"],
+            &["examples/model", "--inputs", values.to_str().unwrap()],
+            &["examples/pnnx/centre.pnnx.param", "--inputs", "examples/pnnx/centre.inputs.json"],
+            &["examples/ncnn/edges.param", "--inputs", "examples/ncnn/edges.inputs.json"],
+            &["examples/loops/fibonacci.json"],
+        ];
+        for ((row, (name, given)), evaluated) in rows.iter().zip(NOTATIONS).zip(runs) {
             assert!(row[1].starts_with(&format!("[{name}]")), "{row:?}");
+            assert_eq!(row.len(), columns.len() + 2, "{row:?}");
             for (column, cell) in columns.iter().zip(&row[2..]) {
                 if column == "`check`, `diff`" {
                     // Neither changes a model, so that they do not fold.
@@ -216,12 +230,18 @@ mod commands {
                     ];
                     assert!(cell == "yes" && done.iter().all(|done| done.status.success()), "{name}: {done:?}");
                 }
+                if column == "`run`" {
+                    let done = run(&[&["run"], evaluated].concat());
+                    assert_eq!(done.status.success(), cell == "yes", "{name}: {cell}, {done:?}");
+                }
                 let outputs: &[&str] = match column.as_str() {
                     "ONNX" => &["onnx"],
                     "NNEF" => &["nnef"],
                     "PNNX" => &["pnnx.param"],
                     "JSON, pictures, pages" => &["json", "svg", "html"],
-                    _ => continue,
+                    // What stands behind the last bar is no column.
+                    "`check`, `diff`" | "`run`" | "" => continue,
+                    other => panic!("{other} is not tried"),
                 };
                 for output in outputs {
                     let path = folder.path().join(format!("result.{output}"));

@@ -306,7 +306,7 @@ fn options_that_pages_name_exist() {
 
 #[test]
 fn commands_of_scripts_give_what_these_require() {
-    let mut missing = Vec::new();
+    let (mut missing, mut count) = (Vec::new(), 0);
     for name in present() {
         let text = read(&name);
         for (at, _) in text.match_indices("python3 ") {
@@ -314,13 +314,14 @@ fn commands_of_scripts_give_what_these_require() {
             let Some(script) = command.split_whitespace().nth(1).filter(|path| path.ends_with(".py")) else { continue };
             let Ok(source) = fs::read_to_string(root().join(script)) else { continue };
             let required = source.lines().filter(|line| line.contains("required=True"));
-            let options = required.filter_map(|line| line.split('"').nth(1));
-            missing.extend(
-                options.filter(|option| !command.contains(*option)).map(|option| format!("{command}: {option}")),
-            );
+            let options: Vec<&str> = required.filter_map(|line| line.split('"').nth(1)).collect();
+            count += options.len();
+            let absent = options.iter().filter(|option| !command.contains(**option));
+            missing.extend(absent.map(|option| format!("{command}: {option}")));
         }
     }
     assert!(missing.is_empty(), "{missing:#?}");
+    assert!(count > 5, "only {count} options are required");
 }
 
 #[test]

@@ -76,6 +76,7 @@ fn names_are_made_distinct_in_their_order() {
 fn hashes_depend_on_the_spelling_alone() {
     let mut names = Names::new();
     let h = names.intern("h");
+    let mut seen = HashSet::new();
     for (segment, ordinal) in ["add", "_", "", "x_3", "a__7"]
         .iter()
         .flat_map(|segment| [0, 1, 10, 999, 1000, 1_000_000, u32::MAX].map(|i| (*segment, i)))
@@ -86,7 +87,9 @@ fn hashes_depend_on_the_spelling_alone() {
         let segment = names.intern(segment);
         let mut segments = Segments::new(&names);
         let root = segments.hash(None, &entry(h, 0));
-        assert_eq!(segments.hash(Some(root), &entry(segment, ordinal)), segments.hash(None, &entry(whole, 0)));
+        let of_whole = segments.hash(None, &entry(whole, 0));
+        assert_eq!(segments.hash(Some(root), &entry(segment, ordinal)), of_whole);
+        assert!(seen.insert(of_whole), "{} has the hash of another spelling", names.text(whole));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Laws of the bodies of the operators of onnxruntime. tests/interop/contrib_operators.py compares them with onnxruntime.
 
-use super::{codes, lowering};
+use super::{BodyTable, codes, lowering};
 use crate::diagnostics::Code;
 use crate::onnx::Document;
 use crate::onnx::schema::{MICROSOFT_DOMAIN, SchemaLookup, Schemas};
@@ -165,6 +165,8 @@ fn parsed(text: String, options: &Options) -> Document {
 fn every_operator_has_a_schema_a_template_and_a_sample() {
     for row in TABLE {
         assert!(matches!(Schemas::new().find(row.domain, row.name, 1), SchemaLookup::Schema(_)), "{}", row.name);
+        let body = BodyTable::Functions.body(row.domain, row.name, row.version);
+        assert!(body.is_some_and(|body| body.template.is_some()), "{} has no template", row.name);
         assert!(SAMPLES.iter().any(|sample| sample.0 == row.name), "{} has no sample", row.name);
     }
     let of_domain =
