@@ -518,8 +518,20 @@ fn grow_at_most(most: f64, input: Input, cases: &[(&'static str, Make)]) {
         return;
     };
     let ratio = |(name, make): &(&'static str, Make)| {
-        let [one, more] = [LENGTH, LONGER * LENGTH].map(|n| input.steps(name, &make(n)).unwrap().saturating_sub(none));
-        (*name, more as f64 / one.max(1) as f64)
+        let steps = |n| input.steps(name, &make(n)).unwrap();
+        let [one, more] = [LENGTH, LONGER * LENGTH].map(steps);
+        // What is refused does not take all the steps of a text without any list: those of a list between the two tell
+        // what an item takes.
+        let ratio = match name.contains(": ") {
+            true => {
+                let some = steps(LENGTH * 2);
+                let [first, next] = [some.saturating_sub(one), more.saturating_sub(some)].map(|steps| steps as f64);
+                // What ends at its first item takes a constant number, or nearly.
+                LONGER as f64 * next / (LONGER - 2) as f64 / first.max(one as f64 / 100.0)
+            }
+            false => more.saturating_sub(none) as f64 / one.saturating_sub(none).max(1) as f64,
+        };
+        (*name, ratio)
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let ratios: Vec<_> = std::thread::scope(|scope| {

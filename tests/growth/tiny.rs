@@ -2,10 +2,11 @@
 //! document is that of its own few lines.
 //!
 //! Instructions are counted by valgrind, because their number is nearly the same in each run, however busy the machine
-//! is. Without valgrind the test is skipped. It takes minutes, so that it runs by itself:
+//! is. Without valgrind the test is skipped. All cases run in one process, which takes seconds to begin under valgrind:
 //! `cargo test --test growth tiny -- --ignored`.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+use std::fs::read_to_string;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
@@ -16,9 +17,11 @@ use nnef_flatten::source::Sources;
 use nnef_flatten::tensor::Tensor;
 use nnef_flatten::{Lower, Options, check, expand, open, parse};
 
-/// The variables that tell the other process which case it runs, and how often.
-const CASE: &str = "TINY_CASE";
-const TIMES: &str = "TINY_TIMES";
+/// The variable that tells the other process to run the cases.
+const COUNTED: &str = "TINY_COUNTED";
+
+/// How often each case runs: the first time makes the tables, the others count.
+const TIMES: usize = 5;
 
 /// The notations with a document each, and the name of its input.
 const DOCUMENTS: &[(&str, &str, &str)] = &[
@@ -107,51 +110,81 @@ fn run(notation: &str, text: &str, input: &str, verb: &str) {
     }
 }
 
-/// Runs a case as often as the variables say: what the test below counts. Without them it has nothing to do.
-#[test]
-fn case() {
-    let (Ok(case), Ok(times)) = (std::env::var(CASE), std::env::var(TIMES)) else { return };
-    for _ in 0..times.parse::<usize>().unwrap() {
-        if let Some((_, _, entry)) = ENTRIES.iter().find(|entry| entry.0 == case) {
-            entry();
-            continue;
+/// What is counted.
+struct Case {
+    name: String,
+    /// The most instructions that it takes.
+    most: u64,
+    run: Box<dyn Fn()>,
+}
+
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (notation, most) in MOST {
+        let (_, text, input) = DOCUMENTS.iter().find(|document| document.0 == *notation).unwrap();
+        for (verb, &most) in VERBS.into_iter().zip(most) {
+            let run = Box::new(move || run(notation, text, input, verb));
+            cases.push(Case { name: format!("{notation} {verb}"), most, run });
         }
-        let (notation, verb) = case.split_once(' ').unwrap();
-        let (_, text, input) = DOCUMENTS.iter().find(|document| document.0 == notation).unwrap();
-        run(notation, text, input, verb);
+    }
+    for &(name, most, entry) in ENTRIES {
+        cases.push(Case { name: name.to_owned(), most, run: Box::new(entry) });
+    }
+    cases
+}
+
+/// Valgrind writes what it counted, and counts anew, whenever this is called.
+#[inline(never)]
+fn mark() {
+    std::hint::black_box(());
+}
+
+/// Runs the cases if the variable is there: what the test below counts. Without it there is nothing to do.
+#[test]
+fn counted_cases() {
+    if std::env::var_os(COUNTED).is_some() {
+        for case in cases() {
+            for _ in 0..TIMES {
+                mark();
+                (case.run)();
+            }
+        }
+        mark();
     }
 }
 
-/// The instructions of a process that runs a case; none without valgrind.
-fn instructions(case: &str, times: usize) -> Option<u64> {
+/// The instructions of each run of the cases, one after another; none without valgrind.
+fn instructions() -> Option<Vec<u64>> {
+    let folder = tempfile::tempdir().ok()?;
+    let counts = folder.path().join("counts");
     let mut command = Command::new("valgrind");
-    command.args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]);
-    command.arg(std::env::current_exe().ok()?).args(["--exact", "tiny::case", "--test-threads=1"]);
-    let output = command.env(CASE, case).env(TIMES, times.to_string()).stdout(Stdio::null()).output().ok()?;
-    assert!(output.status.success(), "{case}: {}", String::from_utf8_lossy(&output.stderr));
-    crate::counted(&output)
+    command.args(["--tool=callgrind", "--combine-dumps=yes", "--dump-line=no", "--dump-before=*::tiny::mark*"]);
+    command.arg(format!("--callgrind-out-file={}", counts.display()));
+    command.arg(std::env::current_exe().ok()?).args(["--exact", "tiny::counted_cases", "--test-threads=1"]);
+    let output = command.env(COUNTED, "yes").stdout(Stdio::null()).output().ok()?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = read_to_string(counts).unwrap();
+    let parts = text.lines().filter_map(|line| line.strip_prefix("totals: ")).map(|count| count.parse().unwrap());
+    let mut parts: Vec<u64> = parts.collect();
+    // What was before the first run, and after the last one.
+    parts.remove(0);
+    parts.pop();
+    Some(parts)
 }
 
 #[test]
-#[ignore = "takes minutes: cargo test --test growth tiny -- --ignored"]
+#[ignore = "needs valgrind: cargo test --test growth tiny -- --ignored"]
 fn tiny_documents_cost_little() {
-    let of_verbs = |(notation, most): &(&str, [u64; 4])| {
-        let case = |(verb, most): (&str, &u64)| (format!("{notation} {verb}"), *most);
-        VERBS.into_iter().zip(most).map(case).collect::<Vec<_>>()
-    };
-    let mut cases: Vec<(String, u64)> = MOST.iter().flat_map(of_verbs).collect();
-    cases.extend(ENTRIES.iter().map(|entry| (entry.0.to_owned(), entry.1)));
+    let cases = cases();
+    let Some(counts) = instructions() else { return left_out("valgrind is not installed") };
+    assert_eq!(counts.len(), cases.len() * TIMES, "runs of the cases");
     let mut more = Vec::new();
-    for (case, most) in cases {
-        let [Some(few), Some(many)] = [1, 11].map(|times| instructions(&case, times)) else {
-            left_out("valgrind is not installed");
-            return;
-        };
-        let each = many.saturating_sub(few) / 10;
-        println!("{case}: {each} of {most}");
-        // A process in which no case runs takes nothing for it.
-        if each > most || each < most / 2 {
-            more.push((case, each, most));
+    for (Case { name, most, .. }, counts) in cases.iter().zip(counts.chunks(TIMES)) {
+        let each = counts[1..].iter().sum::<u64>() / (TIMES as u64 - 1);
+        println!("{name}: {each} of {most}");
+        // What does not run takes nothing.
+        if each > *most || each < most / 2 {
+            more.push((name, each, most));
         }
     }
     assert!(more.is_empty(), "{more:?}");
