@@ -1,7 +1,9 @@
 //! A file of which ranges are read later. Whether it has changed since is found out whenever something of it is used.
 
+use std::fmt::Display;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
@@ -139,11 +141,55 @@ impl DiskFile {
     /// A result with the name of the file in its error, which is remembered.
     fn noted<T>(&self, result: io::Result<T>) -> io::Result<T> {
         result.map_err(|error| {
-            let error = if error.kind() == io::ErrorKind::UnexpectedEof { changed() } else { error };
-            let message = format!("`{}`: {error}", self.name);
-            let _ = self.failed.set(message.clone());
-            io::Error::new(error.kind(), message)
+            let error = named(&error, &self.name);
+            let _ = self.failed.set(error.to_string());
+            error
         })
+    }
+}
+
+/// A file that is opened for each part that is read of it: there may be more such files than a process can have open.
+#[derive(Clone, Debug)]
+pub(crate) struct ClosedFile {
+    path: Arc<Path>,
+    stamp: (u64, Option<SystemTime>),
+}
+
+impl ClosedFile {
+    /// The file at a path.
+    ///
+    /// # Errors
+    ///
+    /// The system does not tell its size.
+    pub(crate) fn new(path: Arc<Path>) -> io::Result<Self> {
+        let stamp = stamp(&std::fs::metadata(&path)?);
+        Ok(ClosedFile { path, stamp })
+    }
+
+    /// Fills a buffer with the bytes from an offset on.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or has changed since [`Self::new`].
+    pub(crate) fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
+        self.read(buffer, at).map_err(|error| named(&error, &self.path.display()))
+    }
+
+    fn read(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
+        let mut file = File::open(&self.path)?;
+        if stamp(&file.metadata()?) != self.stamp {
+            return Err(changed());
+        }
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(buffer)
+    }
+}
+
+/// An error of reading with the name of the file: an end that was not there before is a change.
+fn named(error: &io::Error, name: &dyn Display) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => named(&changed(), name),
+        kind => io::Error::new(kind, format!("`{name}`: {error}")),
     }
 }
 

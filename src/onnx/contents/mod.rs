@@ -7,7 +7,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use disk::DiskFile;
+pub(crate) use disk::{ClosedFile, DiskFile};
 pub(crate) use field::FieldBytes;
 pub(crate) use held::{Contents, Place};
 pub(crate) use scan::{ScanError, scan};

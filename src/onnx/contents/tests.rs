@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Contents, DiskFile, ScanError, scan};
+use super::{ClosedFile, Contents, DiskFile, ScanError, scan};
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::onnx::Document;
@@ -139,17 +139,36 @@ fn bytes_that_are_no_constants_are_limited() {
 }
 
 /// A file that is written to or cut off gives an error, not a model of two versions.
+/// Changes of a file that has more than 2000 bytes.
+const CHANGES: [fn(&mut File); 3] = [
+    |file| file.set_len(2000).unwrap(),
+    |file| {
+        file.seek(SeekFrom::End(0)).unwrap();
+        file.write_all(b"more").unwrap();
+    },
+    |file| file.set_modified(std::time::UNIX_EPOCH).unwrap(),
+];
+
+#[test]
+fn a_file_that_is_opened_for_each_part_is_noticed_to_change() {
+    for change in CHANGES {
+        let file = stored(&model());
+        let closed = ClosedFile::new(file.path().into()).unwrap();
+        let mut part = [0; 4];
+        closed.read_at(&mut part, 3).unwrap();
+        assert_eq!(part, model()[3..7]);
+        change(&mut OpenOptions::new().write(true).open(file.path()).unwrap());
+        let error = closed.read_at(&mut part, 3).unwrap_err().to_string();
+        assert!(
+            error.contains("changed while it was read") && error.contains(file.path().to_str().unwrap()),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn a_file_that_changes_is_noticed() {
-    let changes: [fn(&mut File); 3] = [
-        |file| file.set_len(2000).unwrap(),
-        |file| {
-            file.seek(SeekFrom::End(0)).unwrap();
-            file.write_all(b"more").unwrap();
-        },
-        |file| file.set_modified(std::time::UNIX_EPOCH).unwrap(),
-    ];
-    for change in changes {
+    for change in CHANGES {
         let file = stored(&model());
         let document = document(scanned(file.path(), 1000).unwrap());
         assert!(document.changed().is_none());

@@ -1,13 +1,10 @@
 //! Long constants whose elements are read when they are needed, from the file that has them.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
 
 use super::{Elements, Unread, fixed_data, is_complex, raw_bytes};
-use crate::onnx::contents::FieldBytes;
+use crate::onnx::contents::{ClosedFile, FieldBytes};
 use crate::onnx::model::TensorProto;
 use crate::onnx::types::{ElementType, Storage};
 use crate::tensor::{Dims, MAX_RANK, volume};
@@ -31,8 +28,8 @@ pub(crate) struct LongConstant {
 enum ConstantPlace {
     /// In the model.
     Field(FieldBytes),
-    /// In a file beside it, from an offset on. It is not open meanwhile: there may be thousands of such files.
-    Beside(Arc<Path>, u64),
+    /// In a file beside it, from an offset on.
+    Beside(ClosedFile, u64),
 }
 
 /// The shape, the element type and the number of bytes of a constant that is long, and whose elements are whole bytes.
@@ -60,11 +57,11 @@ impl LongConstant {
     /// Those of the function.
     pub(crate) fn beside<E>(
         of: &TensorProto,
-        find: impl FnOnce() -> Result<(Arc<Path>, u64, u64), E>,
+        find: impl FnOnce() -> Result<(ClosedFile, u64, u64), E>,
     ) -> Result<Option<Self>, E> {
         let Some((shape, element, bytes)) = form(of) else { return Ok(None) };
-        let (path, offset, length) = find()?;
-        let place = (length == bytes as u64).then(|| ConstantPlace::Beside(path, offset));
+        let (file, offset, length) = find()?;
+        let place = (length == bytes as u64).then(|| ConstantPlace::Beside(file, offset));
         Ok(place.map(|place| LongConstant { shape, element, place }))
     }
 
@@ -101,11 +98,7 @@ impl LongConstant {
     pub(crate) fn fill(&self, at: usize, buffer: &mut [u8]) -> io::Result<()> {
         match &self.place {
             ConstantPlace::Field(field) => field.fill(at, buffer),
-            ConstantPlace::Beside(path, offset) => {
-                let mut file = File::open(path)?;
-                file.seek(SeekFrom::Start(offset.saturating_add(at as u64)))?;
-                file.read_exact(buffer)
-            }
+            ConstantPlace::Beside(file, offset) => file.read_at(buffer, offset.saturating_add(at as u64)),
         }
     }
 

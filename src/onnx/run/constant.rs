@@ -4,8 +4,9 @@ use std::io;
 use std::ops::Range;
 
 use super::element::dtype;
-use super::stored::{Stores, data, external, unread};
+use super::stored::{Stores, data, external, failed, unread};
 use crate::eval::{Budget, EvalError};
+use crate::onnx::contents::ClosedFile;
 use crate::onnx::elements::LongConstant;
 use crate::onnx::model::TensorProto;
 use crate::tensor::{DType, Data, Tensor};
@@ -20,7 +21,11 @@ impl LongConstant {
         if !of.is_external() {
             return Ok(Self::within(of));
         }
-        Self::beside(of, || external(of, stores).map(|(path, offset, length)| (path.into(), offset, length)))
+        Self::beside(of, || {
+            let (path, offset, length) = external(of, stores)?;
+            let file = ClosedFile::new(path.as_path().into()).map_err(|error| failed(&path, &error))?;
+            Ok((file, offset, length))
+        })
     }
 
     /// The type of the elements, which all have one.

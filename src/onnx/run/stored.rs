@@ -88,7 +88,7 @@ pub(super) fn external(of: &TensorProto, stores: &Stores) -> Result<(PathBuf, u6
 }
 
 /// The failure to read a file.
-fn failed(path: &Path, error: &io::Error) -> EvalError {
+pub(super) fn failed(path: &Path, error: &io::Error) -> EvalError {
     unread(format!("{}: {error}", path.display()))
 }
 
