@@ -100,7 +100,7 @@ fn check(input: &Path, fix: bool, language: &Language) -> CheckedInput {
     CheckedInput { remarks, notation, fixed, findings }
 }
 
-/// Reports what was found about an input. Only standard output that is closed or full stops the run.
+/// Reports what was found about an input. Only standard output that is full stops the run.
 fn reported(input: &Path, checked: CheckedInput, reporter: &mut Reporter) -> RunResult {
     let name = if io::is_stream(input) { "<stdin>".to_owned() } else { input.display().to_string() };
     reporter.about(&name);
@@ -164,6 +164,6 @@ fn ended(
         }
         Err(Failure::BrokenPipe) => return Err(Failure::BrokenPipe),
     };
-    reporter.verdict(&Verdict { status, notation, counts, fixed })?;
+    Failure::unless_left(reporter.verdict(&Verdict { status, notation, counts, fixed }))?;
     Ok(status)
 }

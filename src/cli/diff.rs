@@ -43,7 +43,7 @@ pub(crate) fn run(
     if let Some(path) = &arguments.page {
         page::write(path, limit, &difference, &inputs)?;
     }
-    tell(&difference, limit, reporter)?;
+    Failure::unless_left(tell(&difference, limit, reporter))?;
     let status = if difference.is_equal() { Status::Done } else { Status::Refused };
     process::leave(inputs);
     Ok(status)

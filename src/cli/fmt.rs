@@ -77,7 +77,8 @@ fn format(path: &Path, check: bool, language: &Language, reporter: &mut Reporter
     let same = text == before;
     if check {
         if !same {
-            io::write_stdout(language.limits.output(), &mut |out| writeln!(out, "{}", input.name))?;
+            let written = io::write_stdout(language.limits.output(), &mut |out| writeln!(out, "{}", input.name));
+            Failure::unless_left(written)?;
         }
         return Ok(if same { Status::Done } else { Status::Refused });
     }

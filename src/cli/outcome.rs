@@ -24,4 +24,14 @@ pub(super) enum Failure {
     BrokenPipe,
 }
 
+impl Failure {
+    /// A reader of the output who has left knows enough: the work goes on, since its status is still to be told.
+    pub(super) fn unless_left(written: Result<(), Failure>) -> Result<(), Failure> {
+        match written {
+            Err(Failure::BrokenPipe) => Ok(()),
+            other => other,
+        }
+    }
+}
+
 pub(super) type RunResult = Result<Status, Failure>;

@@ -4,6 +4,8 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use crate::diagnostics::{Code, Diagnostic, ReadLimit};
 use crate::eval::{Boundary, EvalError};
 use crate::graph::Graph;
@@ -70,7 +72,7 @@ pub(crate) fn value(name: &str, text: &str, limits: &RunLimits) -> Result<Tensor
     if !path.is_file() {
         let read = parse(text)
             .map_err(|error| error.message)
-            .and_then(|json| json::tensor(&json).map_err(|(_, message)| message));
+            .and_then(|json| json::tensor(&json).or_else(|(_, wrong)| json::texts(&json).ok_or(wrong)));
         return read.map_err(|message| refuse(format!("`{text}` is neither a file nor a JSON value: {message}")));
     }
     let (_, bytes) = io::read_bytes(path, ReadLimit::arrays(limits.arrays()))?;
@@ -157,6 +159,9 @@ pub(crate) fn write(tensors: &[(String, Arc<Tensor>)], written: Written) -> Resu
 
 /// Writes the outputs of a model to a file, or to standard output, in their types.
 pub(crate) fn write_exact(values: &[(String, RunValue)], written: Written) -> Result<(), Failure> {
+    // An output that a model lists twice is one value.
+    let mut names = FxHashSet::default();
+    let values: Vec<_> = values.iter().filter(|(name, _)| names.insert(name.as_str())).collect();
     let arrays: Vec<_> = values.iter().flat_map(|(name, value)| members(name, value)).collect();
     let named = || values.iter().map(|(name, value)| (name.as_str(), value));
     write_as(&arrays, written, &|out| to_json(named(), out), npy::exact::write)

@@ -125,7 +125,8 @@ impl Machine {
         let shape = graph::Value::Integers(shape.into());
         let value = self.emit_named(&site, &[("shape", shape), ("value", data)])?;
         if let Value::Tensor(tensor) = value {
-            self.graph.tensors[tensor.index()].literal = true;
+            // Programs that read registries do not have the operation `constant`, others have no arrays in its place.
+            self.graph.tensors[tensor.index()].literal = self.graph.conventions.follows;
         }
         Ok(value)
     }

@@ -12,10 +12,14 @@ pub(crate) fn too_many(what: &str, limit: u64, operations: &str) -> String {
     format!("{what} has more than {limit} {operations}")
 }
 
-/// A limit of memory in a message: in MB, or in KB if it is less than 16 MB and not a whole number of them.
+/// A limit of memory in a message: in MB, in KB if it is less than 16 MB and not a whole number of them, or in bytes.
 pub(crate) fn memory_text(bytes: u64) -> String {
     let in_megabytes = bytes >= 16 << 20 || bytes.trailing_zeros() >= 20;
-    if in_megabytes { format!("{} MB", bytes >> 20) } else { format!("{} KB", bytes >> 10) }
+    match bytes {
+        _ if in_megabytes => format!("{} MB", bytes >> 20),
+        0..1024 => format!("{bytes} bytes"),
+        _ => format!("{} KB", bytes >> 10),
+    }
 }
 
 /// The most calls that are shown besides the first one for a mistake that several calls reach.

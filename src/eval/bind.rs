@@ -72,7 +72,7 @@ impl Graph {
         }
         let of = self.dtype(input).unwrap_or(Primitive::Scalar);
         let dtype = super::eval_call::element_type(of).unwrap_or(DType::Float64);
-        let value = value.clone().into_type(dtype).map_err(|error| format!("does not fit: {}", error.0))?;
+        let value = value.clone().rounded(dtype).map_err(|error| format!("does not fit: {}", error.0))?;
         let shape: Arc<[i64]> = value.shape().iter().map(|extent| *extent as i64).collect();
         let value = items(value.data()).ok_or("cannot be written in NNEF: it is not finite")?;
         Ok(Constant { shape, of, value })

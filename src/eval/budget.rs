@@ -133,7 +133,8 @@ impl Budget {
     #[cold]
     fn too_large(&self, more: u64, what: &str) -> EvalError {
         let limit = memory_text(self.usage.exceeded(more));
-        let message = format!("{what} would exceed the limit of {limit} of memory; raise it with --max-memory");
+        let options = "--max-memory, or --max-items where it is given";
+        let message = format!("{what} would exceed the limit of {limit} of memory; raise it with {options}");
         EvalError::new(Code::EvalMemory, message)
     }
 

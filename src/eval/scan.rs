@@ -11,7 +11,7 @@ use super::joined::concatenated;
 use crate::diagnostics::Code;
 use crate::graph::scan::{self, Scan};
 use crate::graph::trips::{Condition, LoopStart, TripDomain, TripResults, walk};
-use crate::graph::{Graph, KeptFragment, TensorId, Value};
+use crate::graph::{Graph, TensorId, Value};
 use crate::tensor::Tensor;
 
 /// An input that is divided into sections, one for each step.
@@ -37,11 +37,7 @@ struct CollectedOutput {
 
 /// The flat graph of the body.
 fn body<'a>(call: &Call<'a>, name: &str) -> Result<&'a Graph, EvalError> {
-    let found = call.run.outer.fragments.iter().find_map(|fragment| match fragment {
-        KeptFragment::Flat(_, body) if body.text_of(body.name) == name => Some(&**body),
-        _ => None,
-    });
-    found.ok_or_else(|| EvalError::new(Code::NotEvaluated, format!("the body `{name}` of a scan is not flat")))
+    call.run.outer.flat_body(name, "a scan").map_err(|message| EvalError::new(Code::NotEvaluated, message))
 }
 
 fn input(body: &Graph, name: &str) -> Result<TensorId, EvalError> {

@@ -141,6 +141,18 @@ impl Graph {
         std::mem::take(&mut self.provenance.notes)
     }
 
+    /// The flat graph of a fragment that an operation, `of`, names as its body; without one, what is wrong.
+    pub(crate) fn flat_body(&self, name: &str, of: &str) -> Result<&Graph, String> {
+        let flat = self.fragments.iter().find_map(|fragment| match fragment {
+            KeptFragment::Flat(_, body) if body.text_of(body.name) == name => Some(&**body),
+            _ => None,
+        });
+        flat.ok_or_else(|| match self.fragments.iter().any(|fragment| fragment.declared_name() == name) {
+            true => format!("the body `{name}` of {of} is not flat"),
+            false => format!("there is no fragment `{name}` for the body of {of}"),
+        })
+    }
+
     /// Lets the text of the graph have comments with the types, modules and places of its operations, which come from
     /// `sources`.
     pub(crate) fn annotate(&mut self, sources: &Sources) {

@@ -49,6 +49,11 @@ pub(super) fn tensor_of(whole: &str, json: &Json, dtype: Option<DType>) -> Resul
     dtype.map_or_else(|| tensor(json), |dtype| exact::typed(whole, json, dtype))
 }
 
+/// Reads texts; none if there is something else.
+pub(crate) fn texts(json: &Json) -> Option<Tensor> {
+    exact::typed("", json, DType::Text).ok()
+}
+
 /// Reads a nested array, or an object with `data`.
 ///
 /// The items are integers if all numbers are written without decimal point and exponent, otherwise scalars; `"inf"`,

@@ -218,6 +218,32 @@ fn a_reader_who_leaves_early_is_no_error() {
     assert_eq!((code(&output), stderr(&output)), (0, ""));
 }
 
+#[test]
+fn the_status_is_that_of_the_work_when_nobody_reads_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [("good.nnef", VALID.to_owned()), ("bad.nnef", VALID.replace("relu(", "sigmoid(2.0, "))];
+    let [good, bad] = files.map(|(name, text)| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    });
+    let loose = folder.path().join("loose.nnef").display().to_string();
+    std::fs::write(&loose, VALID.replace(" = ", "=").replace("relu", "exp")).unwrap();
+    for (args, status) in [
+        (&["check", &good][..], 0),
+        (&["check", &bad], 1),
+        (&["check", &bad, &good], 1),
+        (&["check", &bad, "--message-format", "json"], 1),
+        (&["diff", &good, &good], 0),
+        (&["diff", &good, &loose], 1),
+        (&["fmt", "--check", &loose], 1),
+    ] {
+        let mut child = command().args(args).spawn().unwrap();
+        drop(child.stdout.take());
+        assert_eq!(code(&child.wait_with_output().unwrap()), status, "{args:?}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_2() {

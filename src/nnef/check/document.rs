@@ -95,7 +95,10 @@ impl Checker<'_> {
             }
             if let Some((word, text)) = unknown {
                 let at = self.at(document.main_id(), word.span);
-                let message = format!("extension `{text}` is not known; it is kept as it is");
+                let message = match self.diagnostics.strict() {
+                    true => format!("the standard has no extension `{text}`"),
+                    false => format!("extension `{text}` is not known; it is kept as it is"),
+                };
                 let mut finding = Diagnostic::new(Code::UnknownExtension, at, message);
                 if let Some(meant) = misspelt(text, known_extensions(document.dialect())) {
                     finding = finding.help(format!("write `{meant}`")).fix(word.span, meant);

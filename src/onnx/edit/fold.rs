@@ -29,7 +29,7 @@ use crate::onnx::run::{Stores, dtype_of, evaluate_node, tensor_of, tensor_proto}
 use crate::onnx::scan_form::{ScanForm, ScanSide};
 use crate::onnx::walk::{each_graph, each_graph_mut, each_node, own_names};
 use crate::room::with_stack;
-use crate::tensor::{Data, Tensor};
+use crate::tensor::{DType, Data, Tensor};
 
 /// The number of items up to which results become constants, even if their operands have fewer.
 const SMALL: usize = 1 << 14;
@@ -327,6 +327,10 @@ impl<'m> Folding<'m, '_> {
         let is_empty = |items: Option<&Tensor>| items.is_some_and(Tensor::is_empty);
         let has_none = results.iter().any(|result| is_empty(Some(result)));
         if pure::has_window(self.names, node) && has_none && !operands.iter().any(|x| is_empty(x.as_deref())) {
+            return None;
+        }
+        let is_text = results.iter().any(|result| result.dtype() == DType::Text);
+        if is_text && pure::spells_numbers(self.names, node, &operands) {
             return None;
         }
         let added: usize = results.iter().map(|result| result.len()).sum();

@@ -169,7 +169,7 @@ fn constant(input: &ValueInfo, value: &Tensor) -> Result<TensorProto, String> {
     let converted = match declared.and_then(|declared| declared.element) {
         Some(element) => {
             let of = dtype_of(element).ok_or("cannot be bound: its element type is not known")?;
-            value.clone().into_type(of).map_err(|error| format!("does not fit: {}", error.0))?
+            value.clone().rounded(of).map_err(|error| format!("does not fit: {}", error.0))?
         }
         None => value.clone(),
     };

@@ -1,8 +1,11 @@
 //! Operators whose results depend on more than their operands and attributes.
 
+use std::sync::Arc;
+
 use crate::onnx::functions::Imports;
 use crate::onnx::model::{ModelNames, NodeProto};
 use crate::onnx::schema::{Schema, SchemaLookup, Schemas};
+use crate::tensor::{DType, Tensor};
 
 /// Operators that draw random numbers.
 const RANDOM: &[&str] =
@@ -14,6 +17,9 @@ const RANDOM_IN_TRAINING: &[(&str, usize)] =
 
 /// Operators that make numbers of the codes of quantized tensors. Their results are several times as large.
 const WIDENING: &[&str] = &["DequantizeLinear"];
+
+/// Operators that make texts of numbers, if their results are texts.
+const SPELLING: &[&str] = &["Cast", "CastLike"];
 
 /// Operators that move a window over spatial axes.
 const WINDOWS: &[&str] = &["AveragePool", "Conv", "ConvInteger", "DeformConv", "LpPool", "MaxPool", "QLinearConv"];
@@ -28,6 +34,13 @@ pub(super) fn is_quantized(names: &ModelNames, node: &NodeProto) -> bool {
 /// Whether a node makes numbers of the codes of quantized tensors.
 pub(super) fn widens_codes(names: &ModelNames, node: &NodeProto) -> bool {
     WIDENING.contains(&names.operator(node).1)
+}
+
+/// Whether a node writes numbers as texts, where programs differ: onnxruntime writes `1` and `1e+10`, the reference of ONNX
+/// `True` and `10000000000.0`. All write integers alike.
+pub(super) fn spells_numbers(names: &ModelNames, node: &NodeProto, operands: &[Option<Arc<Tensor>>]) -> bool {
+    let is_spelt = |of: &Tensor| of.dtype().is_float() || of.dtype() == DType::Bool;
+    SPELLING.contains(&names.operator(node).1) && operands.first().is_some_and(|of| of.as_deref().is_some_and(is_spelt))
 }
 
 /// Whether a node moves a window over its operand.

@@ -7,7 +7,7 @@ use super::translated_call::{Refused, TranslatedCall, Translation};
 use super::value::{KnownExtents, ModelValue, NnefElement};
 use crate::dictionary::ToOnnx;
 use crate::eval::Quantizations;
-use crate::graph::{Extent, Graph, KeptFragment, Primitive, Shape};
+use crate::graph::{Extent, Graph, Primitive, Shape};
 use crate::onnx::model::GraphProto;
 
 /// The most bodies within each other.
@@ -37,13 +37,8 @@ pub(super) struct TranslatedBody {
 impl<'c> FragmentBody<'c> {
     /// The body with a name.
     pub(super) fn find(call: &TranslatedCall<'c>, name: &str) -> Translation<FragmentBody<'c>> {
-        let found = call.outer.fragments.iter().find_map(|fragment| match fragment {
-            KeptFragment::Flat(_, body) if body.text_of(body.name) == name => Some(&**body),
-            _ => None,
-        });
-        found
-            .map(|graph| FragmentBody { graph })
-            .ok_or_else(|| Refused::meaning(format!("the body `{name}` of `{}` is not flat", call.name())))
+        let found = call.outer.flat_body(name, &format!("`{}`", call.name()));
+        found.map(|graph| FragmentBody { graph }).map_err(Refused::meaning)
     }
 
     /// The names of its parameters.

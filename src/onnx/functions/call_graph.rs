@@ -94,7 +94,8 @@ pub(in crate::onnx) struct CallGraph {
     pub(in crate::onnx) calls: Vec<FunctionCalls>,
     /// The size of an expanded call of each function.
     pub(in crate::onnx) sizes: Vec<Size>,
-    /// The functions in topological order: each after the functions that it calls.
+    /// The functions in topological order: each after the functions that it calls. A function is in one of the cycles that are
+    /// told, if it is in any.
     pub(in crate::onnx) order: Vec<usize>,
 }
 
@@ -116,12 +117,12 @@ impl CallGraph {
     ///
     /// # Errors
     ///
-    /// Functions call each other in a cycle.
+    /// Functions call each other in cycles.
     pub(in crate::onnx) fn new(
         names: &ModelNames,
         functions: &[FunctionProto],
         table: &Functions,
-    ) -> Result<CallGraph, NodeFinding> {
+    ) -> Result<CallGraph, Vec<NodeFinding>> {
         let calls: Vec<_> = functions.iter().map(|function| FunctionCalls::of(names, table, function)).collect();
         let order = callees_first(names, functions, table, &calls)?;
         let mut sizes = vec![Size::default(); functions.len()];
@@ -148,13 +149,15 @@ impl CallGraph {
     }
 }
 
-/// The functions in topological order: each after the functions that it calls.
+/// The functions in topological order: each after the functions that it calls. A function is in one of the cycles that are
+/// told, if it is in any.
 fn callees_first(
     names: &ModelNames,
     functions: &[FunctionProto],
     table: &Functions,
     calls: &[FunctionCalls],
-) -> Result<Vec<usize>, NodeFinding> {
+) -> Result<Vec<usize>, Vec<NodeFinding>> {
+    let (mut found, mut told) = (Vec::new(), vec![false; functions.len()]);
     let mut order = Vec::with_capacity(functions.len());
     let (mut done, mut open) = (vec![false; functions.len()], vec![false; functions.len()]);
     let mut path = Vec::new();
@@ -171,10 +174,15 @@ fn callees_first(
             match calls[at].called.get(i).map(|call| call.function) {
                 Some(called) if open[called] => {
                     let first = path.iter().position(|step| step.0 == called).unwrap_or_default();
-                    let steps = path[first..].iter().map(|step| step.0).chain([called]);
-                    let cycle: Vec<String> = steps.map(|step| table.keys[step].describe(names)).collect();
+                    let steps = || path[first..].iter().map(|step| step.0);
+                    if steps().any(|step| told[step]) {
+                        continue;
+                    }
+                    steps().for_each(|step| told[step] = true);
+                    let cycle: Vec<String> =
+                        steps().chain([called]).map(|step| table.keys[step].describe(names)).collect();
                     let message = format!("functions call each other recursively: {}", shortened(&cycle));
-                    return Err(NodeFinding::new(Code::OnnxRecursion, functions[called].at, message));
+                    found.push(NodeFinding::new(Code::OnnxRecursion, functions[called].at, message));
                 }
                 Some(called) => path.push((called, 0)),
                 None => {
@@ -185,7 +193,7 @@ fn callees_first(
             }
         }
     }
-    Ok(order)
+    if found.is_empty() { Ok(order) } else { Err(found) }
 }
 
 /// The steps of a cycle; the middle of a long one is omitted.

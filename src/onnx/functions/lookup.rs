@@ -120,7 +120,7 @@ impl Functions {
         let (mut table, mut found) = Self::table(names, functions, selected);
         match CallGraph::new(names, functions, &table) {
             Ok(graph) => table.graph = graph,
-            Err(cycle) => found.push(cycle),
+            Err(cycles) => found.extend(cycles),
         }
         if found.is_empty() { Ok(table) } else { Err(found) }
     }

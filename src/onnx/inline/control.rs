@@ -234,7 +234,7 @@ impl<'f> Expansion<'f> {
         if self.flow.tell_stays {
             let name = flow.outputs.iter().find(|output| **output != NameId::ROOT);
             let what = name.map_or(String::new(), |name| format!(" of `{}`", self.names.spelled(*name)));
-            let message = format!("the `{operator}`{what} is kept: {reason}");
+            let message = format!("the `{operator}`{what} is not expanded: {reason}");
             let found = NodeFinding::new(Code::LoopKept, flow.node.at, message);
             let may_fold = !self.flow.is_folded && reason.ends_with(RUN_TIME);
             self.flow.stays.push(if may_fold { found.help(FOLD) } else { found });

@@ -313,7 +313,7 @@ fn loops_that_stay_tell_why() {
         }
     };
     let unroll = Options { unroll: true, ..Options::default() };
-    let message = "the `Loop` of `y` is kept: its trip count `m` is known only at run time".to_owned();
+    let message = "the `Loop` of `y` is not expanded: its trip count `m` is known only at run time".to_owned();
     let known = "c = Constant <value = bool {1}> ()";
     assert_eq!(found(&text(known), unroll.clone()), (true, vec![(Code::LoopKept, message.clone())]));
     assert_eq!(
@@ -322,7 +322,7 @@ fn loops_that_stay_tell_why() {
     );
     assert_eq!(found(&text(known), Options::default()), (true, vec![]));
     let computed = text("m2 = Constant <value_int = 3> () c = Identity (x)").replace("(m, c, x)", "(m2, c, x)");
-    let message = "the `Loop` of `y` is kept: its condition `c` is known only at run time".to_owned();
+    let message = "the `Loop` of `y` is not expanded: its condition `c` is known only at run time".to_owned();
     assert_eq!(found(&computed, unroll), (true, vec![(Code::LoopKept, message)]));
 }
 

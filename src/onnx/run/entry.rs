@@ -139,7 +139,10 @@ impl Runner<'_> {
             return Err(EvalError::missing(part).into());
         }
         let declared = declared_inputs(model);
-        if let Some((name, _)) = inputs.iter().find(|(name, _)| !declared.iter().any(|input| input.name == *name)) {
+        // A recording has the outputs, too.
+        let outputs: Vec<&str> = named_outputs(model).map(|name| model.names.text(name)).collect();
+        let is_known = |name: &str| declared.iter().any(|input| input.name == name) || outputs.contains(&name);
+        if let Some((name, _)) = inputs.iter().find(|(name, _)| !is_known(name)) {
             let known: Vec<&str> = declared.iter().map(|input| input.name).collect();
             return Err(unfit(suggest::no_input("model", name, &known)));
         }
@@ -160,7 +163,10 @@ impl Runner<'_> {
         }
         let interpreter = Interpreter::new(model, self.stores, self.budget, self.options)?;
         let results = interpreter.run(values)?;
-        let outputs = model.graph.iter().flat_map(|graph| &graph.outputs).filter_map(|output| output.name);
-        Ok(outputs.map(|name| model.names.text(name).to_owned()).zip(results).collect())
+        Ok(outputs.into_iter().map(str::to_owned).zip(results).collect())
     }
+}
+
+fn named_outputs(model: &ModelProto) -> impl Iterator<Item = NameId> {
+    model.graph.iter().flat_map(|graph| &graph.outputs).filter_map(|output| output.name)
 }

@@ -32,4 +32,5 @@ pub(crate) use holdings::Holdings;
 pub(crate) use interpreter::Interpreter;
 pub(crate) use interpreter::evaluate_node;
 pub(in crate::onnx) use node_call::{KernelResult, NodeCall, NodeKernel};
+pub(crate) use sparse::constants as sparse_constants;
 pub(crate) use stored::{Computing, Stores, element_pieces, numbers_as_raw, tensor_of, tensor_proto};

@@ -57,7 +57,7 @@ fn dense(message: &Bytes, stores: &Stores, budget: &Budget) -> Result<Tensor, Ev
 }
 
 /// The sparse constants of a graph.
-pub(super) fn constants(
+pub(crate) fn constants(
     names: &ModelNames,
     of: &GraphProto,
     stores: &Stores,

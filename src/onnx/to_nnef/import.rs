@@ -22,7 +22,7 @@ use crate::onnx::elements::LongConstant;
 use crate::onnx::functions::{Imports, NodeFinding};
 use crate::onnx::model::{Extent, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo};
 use crate::onnx::places::Places;
-use crate::onnx::run::{Holdings, NodeAttributes, Stores, dtype_of, evaluate_node, tensor_of};
+use crate::onnx::run::{Holdings, NodeAttributes, Stores, dtype_of, evaluate_node, sparse_constants, tensor_of};
 use crate::onnx::scopes::{NodeScope, NodeScopes};
 use crate::source::{FileId, Location, Span};
 use crate::tensor::Tensor;
@@ -103,6 +103,13 @@ impl<'m> Import<'m> {
     pub(super) fn constants(&mut self, graph: &'m GraphProto) {
         let constants = graph.initializers.iter().filter_map(|constant| Some((constant.name?, constant)));
         self.stored.extend(constants);
+        let ImportRun { stores, budget, .. } = self.reading;
+        match sparse_constants(&self.model.names, graph, stores, budget) {
+            Ok(constants) => constants.into_iter().for_each(|(name, tensor)| {
+                self.hold(name, KnownItems::Held(Arc::new(tensor)));
+            }),
+            Err(error) => self.report(error.into(), Code::NnefMeaning, 0, "a sparse constant"),
+        }
     }
 
     /// The version of the operator set that a node is of.

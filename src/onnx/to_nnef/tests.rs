@@ -66,11 +66,16 @@ fn run(document: &mut Document, inputs: &[(String, Tensor)]) -> Vec<Arc<Tensor>>
 
 /// Translates a graph and compares what both compute. Returns the text of the translation.
 fn agrees(version: i64, graph: &str) -> String {
-    let mut model = document(version, graph);
+    agree(graph, &|| document(version, graph))
+}
+
+/// [`agrees`] for a document that a function makes.
+fn agree(graph: &str, document: &dyn Fn() -> Document) -> String {
+    let mut model = document();
     let given = inputs(&mut model);
     let wanted = run(&mut model, &given);
     let options = Options::default();
-    let translated = document(version, graph).translate(&options, Limits::default());
+    let translated = document().translate(&options, Limits::default());
     let (flat, variables, _) = translated
         .unwrap_or_else(|found| panic!("{graph}: {:?}", found.iter().map(|found| &found.message).collect::<Vec<_>>()));
     let mut text = Vec::new();
@@ -544,4 +549,27 @@ fn long_constants_are_translated() {
         let graph = format!("g (float[2, 4] x) => (float[R, S] y) {constants} {{ {body} }}");
         agrees(21, &graph);
     }
+}
+
+/// The text of ONNX has no sparse constants, so the message of one is appended to that of a model.
+#[test]
+fn sparse_constants_are_translated() {
+    use crate::onnx::protobuf::push_packed;
+    let field = |number: u64, payload: &[u8]| {
+        let mut bytes = Vec::new();
+        push_packed(&mut bytes, number << 3 | 2);
+        push_packed(&mut bytes, payload.len() as u64);
+        [bytes, payload.to_vec()].concat()
+    };
+    let raw: Vec<u8> = [1.5f32, -2.0].iter().flat_map(|item| item.to_le_bytes()).collect();
+    let places: Vec<u8> = [1i64, 4].iter().flat_map(|item| item.to_le_bytes()).collect();
+    let values = [&[0x08, 2, 0x10, 1][..], &field(8, b"s"), &field(9, &raw)].concat();
+    let indices = [&[0x08, 2, 0x10, 7][..], &field(9, &places)].concat();
+    let sparse = [field(1, &values), field(2, &indices), vec![0x18, 6]].concat();
+    let graph = "g (float[6] x) => (float[6] y) { y = Add (x, s) }";
+    let text = agree(graph, &|| {
+        let bytes = [document(21, graph).to_protobuf(), field(7, &field(15, &sparse))].concat();
+        Document::decode("m", bytes, &mut Sources::new(), &Options::default()).0.unwrap()
+    });
+    assert!(text.contains("[0.0, 1.5, 0.0, 0.0, -2.0, 0.0]"), "{text}");
 }

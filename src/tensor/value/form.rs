@@ -24,8 +24,8 @@ impl ValueForm {
         if let ValueForm::Tensor(dtype) = self { *dtype } else { None }
     }
 
-    /// A value in the declared types, if it has this form and none of its items changes. What may be left out may be given
-    /// without further ado.
+    /// A value in the declared types, if it has this form, and its items are of these types or can be rounded to them, see
+    /// `Tensor::rounded`. What may be left out may be given without further ado.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl ValueForm {
             (ValueForm::Tensor(Some(dtype)), RunValue::Tensor(tensor)) if tensor.dtype() == *dtype => {
                 Ok(RunValue::Tensor(tensor))
             }
-            (ValueForm::Tensor(Some(dtype)), RunValue::Tensor(tensor)) => Ok((*tensor).clone().exactly(*dtype)?.into()),
+            (ValueForm::Tensor(Some(dtype)), RunValue::Tensor(tensor)) => Ok((*tensor).clone().rounded(*dtype)?.into()),
             (ValueForm::Sequence(form), RunValue::Sequence(items)) => {
                 let items = items.iter().map(|item| form.fit(item.clone()));
                 Ok(RunValue::sequence(items.collect::<Result<_, _>>()?))
@@ -50,7 +50,7 @@ impl ValueForm {
                 // An empty array has no types of its own.
                 let typed = |of: &crate::tensor::Tensor, dtype| match of.is_empty() {
                     true => crate::tensor::Tensor::with(of.shape(), crate::tensor::Data::zeros(dtype, 0)),
-                    false => of.clone().exactly(dtype),
+                    false => of.clone().rounded(dtype),
                 };
                 Ok(RunValue::map(MapValue::new(&typed(map.keys(), *key)?, &typed(map.values(), *value)?)?))
             }

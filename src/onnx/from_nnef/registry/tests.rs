@@ -270,7 +270,7 @@ fn scans_that_onnx_does_not_have_are_refused() {
     for (body, more, why) in [
         ("grows", "skip = 0", "the shape of a state changes"),
         ("step", "skip = 1", "skips 1 steps"),
-        ("none", "skip = 0", "is not flat"),
+        ("none", "skip = 0", "there is no fragment `none` for the body of `tract_core_scan`"),
     ] {
         let call = format!(
             "tract_core_scan(body = \"{body}\", scan = [(\"x\", x, 0, 1)], full = [(\"w\", w)], \

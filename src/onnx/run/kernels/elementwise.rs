@@ -2,6 +2,8 @@
 //!
 //! Floats are computed in 64 bits and rounded once to their type, integers in 128 bits and wrapped to theirs.
 
+use std::cell::Cell;
+
 use crate::dictionary::{Arith, Float, Kernel, erf, sigmoid};
 use crate::eval::EvalError;
 use crate::onnx::run::broadcast::{common, to};
@@ -95,7 +97,18 @@ fn items(
     of_floats: impl Fn(f64, f64) -> f64,
     of_integers: impl Fn(i128, i128) -> Option<i128>,
 ) -> Result<Data, EvalError> {
-    let undefined = || EvalError::value(format!("`{}` is not defined for integers of an operand", call.name()));
+    let failed = Cell::new((0, 0));
+    let of_integers = |a, b| {
+        let result = of_integers(a, b);
+        if result.is_none() {
+            failed.set((a, b));
+        }
+        result
+    };
+    let undefined = || {
+        let (a, b) = failed.get();
+        EvalError::value(format!("`{}` of the integers {a} and {b} is not defined", call.name()))
+    };
     Ok(match (a.data(), b.data()) {
         // Without a detour, since most tensors have these types.
         (Data::Float32(x), Data::Float32(y)) => {
