@@ -12,6 +12,9 @@ pub(crate) fn input_name(text: &str) -> Option<String> {
 /// A symbol with its value.
 pub(crate) fn symbol(text: &str) -> Result<(String, Extent), String> {
     let form = "expected SYMBOL=N, as in S=5 or T=2*S+1";
+    if text.split_once(',').is_some_and(|(first, _)| symbol(first).is_ok()) {
+        return Err(format!("`{text}` gives values to several symbols: repeat the option for each"));
+    }
     let (symbol, value) = text.rsplit_once('=').ok_or(form)?;
     let value = value.trim().parse::<Extent>().map_err(|_| form)?;
     Ok((input_name(symbol).ok_or(form)?, value))
@@ -207,6 +210,14 @@ mod tests {
         ] {
             assert_eq!(read(text), Ok((name.to_owned(), shape.to_owned())), "{text}");
         }
+    }
+
+    #[test]
+    fn a_symbol_has_one_value() {
+        assert_eq!(symbol("T=2*S+1"), Ok(("T".to_owned(), "2*S+1".parse().unwrap())));
+        assert_eq!(symbol("a=b=2").unwrap().0, "a=b");
+        assert!(symbol("N=1,H=15").unwrap_err().contains("repeat the option for each"));
+        assert!(symbol("N=1,2").is_err() && symbol("N").is_err());
     }
 
     #[test]

@@ -4,6 +4,10 @@ Each case is a network of one or a few layers with random weights, whose text an
 and ncnn.
 
     python3 tests/interop/ncnn_layers.py --bin target/release/nnef-flatten
+
+With --record, small networks on which both agree are written for `tests/notations/layers.rs`, with what ncnn computes:
+
+    python3 tests/interop/ncnn_layers.py --bin target/release/nnef-flatten --record tests/notations/ncnn.json
 """
 
 import argparse
@@ -23,6 +27,7 @@ def arguments():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--kind", default="", help="only layers with this in their kind")
     parser.add_argument("--seed", type=int, default=7, help="of weights and operands")
+    parser.add_argument("--record", type=Path, help="a file for small networks, and what ncnn computes")
     return parser.parse_args()
 
 
@@ -483,8 +488,39 @@ def agree(kind, a, b):
     return numpy.allclose(a, b, 1e-3, 1e-4, equal_nan=True)
 
 
+# Layers of which tests have enough that follows from definitions.
+WELL_KNOWN = {"BinaryOp", "Reduction", "UnaryOp"}
+# The most numbers of a network that is recorded.
+SMALL = 500
+
+
+def nested(array):
+    """Nested lists of an array, with as many digits as 32-bit floats have."""
+    return [nested(part) for part in array] if array.ndim else float(f"{array:.7g}")
+
+
+class Record:
+    """Networks with their operands and what ncnn computes, one a line."""
+
+    def __init__(self):
+        self.lines = []
+
+    def add(self, path, operands, outputs):
+        """Adds the network at a path, if it is small."""
+        text, data = path.read_text(), path.with_suffix(".bin").read_bytes()
+        kind = text.splitlines()[-1].split()[0]
+        numbers = len(data) // 4 + sum(array.size for array in [*operands, *outputs])
+        if numbers <= SMALL and kind not in WELL_KNOWN and kind not in ROUNDING:
+            self.lines.append(json.dumps({"network": text, "weights": data.hex(), "inputs": list(map(nested, operands)),
+                                          "outputs": list(map(nested, outputs))}))
+
+    def write(self, path):
+        path.write_text("[\n" + ",\n".join(self.lines) + "\n]\n")
+
+
 def main():
     args = ARGUMENTS
+    record = Record()
     command, failed = args.bin, 0
     cases = [case for case in CASES if args.kind in case[0]]
     cached = [case for case in CACHED if args.kind in case[0]]
@@ -507,6 +543,8 @@ def main():
                     apart = numpy.nanmax(abs(a - b)) if a.shape == b.shape else f"{a.shape} {b.shape}"
                     print(f"{where}: differs by {apart}")
                     break
+            else:
+                record.add(path, operands, theirs)
         for kind, parameters, first, second, weights, made in cached:
             steps = [[operand(shape) for shape in shapes] for shapes in (first, second)]
             path.with_suffix(".bin").write_bytes(b"".join(map(stored, weights)))
@@ -522,6 +560,8 @@ def main():
             elif theirs[0].shape != ours[0].shape or not numpy.allclose(theirs[0], ours[0], 1e-3, 1e-4):
                 failed += 1
                 print(f"{where}: differs")
+            else:
+                record.add(path, steps[1] + caches, theirs)
         for kind, parameters, size in READ:
             path.write_text(network(kind, parameters, [] if kind == "MemoryData" else [V], 1))
             for length in (size, size - 4):
@@ -532,6 +572,8 @@ def main():
                 if not theirs == ours == (length == size):
                     failed += 1
                     print(f"{kind} {parameters}: {length} of {size} bytes, ncnn {theirs}, here {ours}")
+    if args.record:
+        record.write(args.record)
     count = len(cases) + len(cached) + len(READ)
     print(f"{count - failed} of {count} networks are those of ncnn")
     sys.exit(failed > 0 or not count)

@@ -284,3 +284,38 @@ fn expressions_that_are_no_operations() {
     let (code, text, _) = told("pnnx.Expression t 0 1 w expr=zeros\nF.relu r 1 1 0 y");
     assert!(code == Some(0) && text.contains("expr=zeros"), "{text}");
 }
+
+/// Small networks of `tests/interop/ncnn_layers.py`, which wrote what ncnn computes.
+#[test]
+fn recorded_networks_compute_what_ncnn_does() {
+    let recorded: Value = serde_json::from_str(include_str!("ncnn.json")).unwrap();
+    let recorded = recorded.as_array().unwrap();
+    assert!(recorded.len() > 100, "{} networks", recorded.len());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("net.param");
+    for case in recorded {
+        let network = case["network"].as_str().unwrap();
+        let digits = case["weights"].as_str().unwrap();
+        let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
+        fs::write(&path, network).unwrap();
+        fs::write(path.with_extension("bin"), (0..digits.len()).step_by(2).map(byte).collect::<Vec<_>>()).unwrap();
+        let values = case["inputs"].as_array().unwrap().iter().enumerate();
+        let values: Map<String, Value> = values.map(|(at, value)| (format!("in{at}"), value.clone())).collect();
+        let given = folder.path().join("in.json");
+        fs::write(&given, Value::Object(values).to_string()).unwrap();
+        let found = done(&["run", "-q", path.to_str().unwrap(), "--inputs", given.to_str().unwrap()]);
+        let found: Value = serde_json::from_str(&found).unwrap();
+        for (at, wanted) in case["outputs"].as_array().unwrap().iter().enumerate() {
+            let found = &found["outputs"][format!("out{at}")];
+            let mut extents = Vec::new();
+            let mut part = wanted;
+            while let Value::Array(items) = part {
+                extents.push(items.len());
+                part = &items[0];
+            }
+            assert_eq!(found["shape"], json!(extents), "{network}");
+            let (found, wanted) = (flat(&found["data"]), flat(wanted));
+            assert!(all_near(&found, &wanted, 1e-3), "{network}\n{found:?}\n{wanted:?}");
+        }
+    }
+}
