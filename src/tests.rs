@@ -1,18 +1,18 @@
 //! What the tests of several modules share.
 
-#[allow(dead_code, unreachable_pub)] // The other tests use the rest.
-#[path = "../tests/common/documents.rs"]
-mod documents;
 #[allow(dead_code, unreachable_pub)] // Builds without some features use a part.
 #[path = "../tests/common/numbers.rs"]
 mod numbers;
 #[path = "../tests/common/patterns.rs"]
 mod patterns;
+#[allow(dead_code, unreachable_pub)] // The other tests use the rest.
+#[path = "../tests/common/real.rs"]
+mod real;
 
-pub(crate) use documents::{RealDocument, models, shared};
 #[allow(unused_imports)]
 pub(crate) use numbers::{all_near, near};
 pub(crate) use patterns::matching;
+pub(crate) use real::{RealDocument, models, shared};
 
 #[cfg(feature = "onnx")]
 proptest::proptest! {

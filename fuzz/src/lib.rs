@@ -9,6 +9,8 @@ pub mod common;
 pub mod documents;
 #[path = "../../tests/laws/mutants.rs"]
 pub mod mutants;
+#[path = "../../tests/common/real.rs"]
+pub mod real;
 #[path = "../../tests/laws/choices.rs"]
 pub mod tape;
 

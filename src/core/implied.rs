@@ -125,8 +125,7 @@ impl Machine {
         let shape = graph::Value::Integers(shape.into());
         let value = self.emit_named(&site, &[("shape", shape), ("value", data)])?;
         if let Value::Tensor(tensor) = value {
-            // Programs that read registries do not have the operation `constant`, others have no arrays in its place.
-            self.graph.tensors[tensor.index()].literal = self.graph.conventions.follows;
+            self.graph.tensors[tensor.index()].literal = true;
         }
         Ok(value)
     }

@@ -17,7 +17,7 @@ pub(crate) struct Tensor {
     pub(crate) element: Option<Element>,
     /// Whether its items are known while expanding, as [`Graph::values`](super::Graph::values).
     pub(crate) known: bool,
-    /// Whether it is written as a literal array, as in the document, not as an operation `constant`.
+    /// Whether the document writes it as a literal array, not as an operation `constant`.
     pub(crate) literal: bool,
     /// Its shape, if the rank is known; see [`Graph::shape`](super::Graph::shape).
     pub(crate) shape: Option<ShapeId>,

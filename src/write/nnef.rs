@@ -216,8 +216,8 @@ impl<'g, 'b> Text<'g, 'b> {
         push(self.buffer, &["\n", INDENT]);
     }
 
-    /// Writes a constant as a literal array if it was one in the source, and stays one, and its values fill its shape.
-    /// Returns whether it did.
+    /// Writes a constant as a literal array if it was one in the source and its values fill its shape:
+    /// programs that read registries do not have the operation `constant`. Returns whether it did.
     fn literal(&mut self, operation: &Operation) -> bool {
         let attribute = |name: &str| self.graph.attribute(operation, name);
         let mut results = self.graph.tensors_of(operation);

@@ -284,11 +284,10 @@ fn arrays_stay_arrays_for_readers_of_registries() {
         y = mul(x, w);\n";
     let output = run(&[], &format!("{HEAD}graph G( x ) -> ( y )\n{{\n{table}}}\n"));
     assert!(String::from_utf8_lossy(&output.stdout).contains("    w = [[1.0, 2.0], [3.0, 4.0]];\n"));
-    // The standard has no such arrays: without registries they are constants.
+    // They also read documents without registries, in which the standard has no such arrays.
     let plain = "version 1.0;\nextension KHR_enable_operator_expressions;\ngraph G( x ) -> ( y )\n{\n    \
         x = external(shape = [2, 2]);\n    y = mul(x, [[1.0, 2.0], [3.0, 4.0]]);\n}\n";
     let output = run(&[], plain);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.contains(" = constant(shape = [2, 2], value = [1.0, 2.0, 3.0, 4.0]);\n"), "{text}");
-    assert_eq!(run(&["check", "--strict"], &text).status.code(), Some(0), "{text}");
+    assert!(text.contains(" = [[1.0, 2.0], [3.0, 4.0]];\n") && !text.contains("constant("), "{text}");
 }

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use super::documents::{RealDocument, repository, sorted_entries};
+use super::real::{RealDocument, repository, sorted_entries};
 use nnef_flatten::{Diagnostic, Expansion, Graph, Lower, Options, expand, parse};
 
 /// The directives of every document made here.

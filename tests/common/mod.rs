@@ -14,7 +14,6 @@ pub mod archives;
 #[cfg(feature = "cli")]
 pub mod command;
 pub mod corpus;
-mod documents;
 #[cfg(feature = "eval")]
 pub mod layouts;
 mod library;
@@ -23,7 +22,8 @@ mod numbers;
 pub mod operators;
 pub mod patterns;
 pub mod protobuf;
+mod real;
 
-pub use documents::*;
 pub use library::*;
 pub use numbers::*;
+pub use real::*;

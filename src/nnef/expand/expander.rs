@@ -71,12 +71,6 @@ fn compile(
     Compiler::new(checked, lowering, program, scratch, &mut graph.names, module, mode).fragment(unit)
 }
 
-/// The conventions of the graphs of a document.
-pub(super) fn conventions(checked: &Checked) -> Conventions {
-    let follows = checked.document.of_practice();
-    Conventions { follows, deviates: follows, is_view: false }
-}
-
 impl Expander {
     /// An expander that adds to a graph; `more` are standard compounds to be expanded whatever the
     /// options say.
@@ -90,7 +84,8 @@ impl Expander {
     pub(super) fn of_graph(checked: &Checked, options: &Options, more: &[String], name: Name) -> Self {
         let mut graph = Graph::new(name, Arc::clone(checked.document.shared_names()));
         graph.dialect = checked.document.dialect();
-        graph.conventions = conventions(checked);
+        let follows = checked.document.of_practice();
+        graph.conventions = Conventions { follows, deviates: follows, is_view: false };
         let mut expander = Expander::new(checked, Rc::new(units::of(checked)), options, more, graph);
         let names = checked.document.names();
         let shape = |(name, shape): &(String, Vec<Extent>)| Some((names.get(name)?, Arc::from(shape.as_slice())));

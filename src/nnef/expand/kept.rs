@@ -207,7 +207,6 @@ fn flat_body(
     let info = checked.fragment(id);
     let fragment = checked.declaration(info);
     let mut graph = Graph::new(info.name, Arc::clone(checked.document.shared_names()));
-    graph.conventions = super::expander::conventions(checked);
     let mut params = Vec::new();
     for param in &info.params {
         if param.tensor {
