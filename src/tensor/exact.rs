@@ -32,10 +32,12 @@ impl Tensor {
                     let value = data.float(at);
                     let whole = !from.is_float() || value.fract() == 0.0 && value.abs() < 2f64.powi(64);
                     let item = if from.is_float() { value as i128 } else { data.wide(at) };
-                    let fits = whole && (least..=greatest).contains(&item);
-                    if fits { Ok(item) } else { Err(lost(at)) }
+                    (whole && (least..=greatest).contains(&item)).then_some(item)
                 };
-                Data::from_wide(to, places.map(item).collect::<Result<Vec<_>, _>>()?.into_iter())
+                match places.clone().find(|&at| item(at).is_none()) {
+                    Some(at) => return Err(lost(at)),
+                    None => Data::from_wide(to, places.map(|at| item(at).unwrap_or_default())),
+                }
             }
             None => {
                 let converted = Data::from_floats(to, places.clone().map(|at| data.float(at)));
