@@ -34,7 +34,6 @@ LEFT_OUT = {"fuzz", "growth", "hostile", "lsp", "pairs", "repository"}
 SKIPPED = {"command": ["inputs", "shells", "terminal"], "notations": ["models"]}
 SWITCH = """//! Which mutant is on, and which ones each test reaches.
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::env::var;
 use std::fs::File;
 use std::io::Write;
@@ -50,7 +49,8 @@ static SWITCH: LazyLock<Switch> = LazyLock::new(|| Switch {
     reached: var("MUTANTS_REACHED").ok().and_then(|path| File::options().append(true).create(true).open(path).ok()),
 });
 
-thread_local! { static SEEN: RefCell<HashSet<u32>> = RefCell::default(); }
+// Places are reached millions of times, by a build without optimizations.
+thread_local! { static SEEN: RefCell<Vec<bool>> = const { RefCell::new(Vec::new()) }; }
 
 #[inline(never)]
 pub(crate) fn is(number: u32) -> bool {
@@ -63,7 +63,13 @@ pub(crate) fn is(number: u32) -> bool {
 
 // A test runs in a thread of its name.
 fn note(mut file: &File, number: u32) {
-    let first = SEEN.try_with(|seen| seen.try_borrow_mut().is_ok_and(|mut seen| seen.insert(number)));
+    let first = SEEN.try_with(|seen| seen.try_borrow_mut().is_ok_and(|mut seen| {
+        let at = number as usize;
+        if seen.len() <= at {
+            seen.resize(at + 1, false);
+        }
+        !std::mem::replace(&mut seen[at], true)
+    }));
     if first.unwrap_or(true) {
         let thread = std::thread::current();
         let line = format!("{} {number}\\n", thread.name().unwrap_or("main"));
