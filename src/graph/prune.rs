@@ -12,7 +12,7 @@ impl Graph {
     }
 }
 
-/// Keeps updates of variables, and the operations that these, the outputs and the tensors named in the document
+/// Keeps inputs, updates of variables, and the operations that these, the outputs and the tensors named in the document
 /// depend on.
 pub(crate) fn prune(graph: &mut Graph) {
     if all_used(graph) {
@@ -33,7 +33,7 @@ pub(crate) fn prune_except(graph: &mut Graph, droppable: &[bool]) {
     prune_to(graph, wanted);
 }
 
-/// Keeps updates of variables, and the operations that these, the outputs and the tensors that are marked depend on.
+/// Keeps inputs, updates of variables, and the operations that these, the outputs and the tensors that are marked depend on.
 #[cfg(feature = "eval")]
 pub(crate) fn prune_to(graph: &mut Graph, wanted: Vec<bool>) {
     let needed = needed_operations(graph, wanted);
@@ -59,11 +59,12 @@ pub(crate) fn keep(graph: &mut Graph, needed: &[bool]) {
     graph.retain(needed, &renumbered);
 }
 
-/// Whether every tensor is an argument of an operation, an output, or named in the document. Then all
+/// Whether every tensor is an argument of an operation, an input, an output, or named in the document. Then all
 /// operations are needed, because each is followed by the operations that use its results. This is the usual
 /// case, and testing it is faster than finding the needed operations.
 fn all_used(graph: &Graph) -> bool {
     let mut used = graph.marked(&graph.outputs);
+    graph.inputs.iter().for_each(|tensor| used[tensor.index()] = true);
     graph.packed.each_operand_tensor(0..graph.packed.operands_len(), &mut |tensor| used[tensor.index()] = true);
     let needed = |(tensor, used): (&Tensor, &bool)| *used || graph.names.is_user(tensor.name);
     let give_tensors = !graph.signatures.any_without_results() && !graph.packed.has_empty_array();
@@ -71,7 +72,7 @@ fn all_used(graph: &Graph) -> bool {
 }
 
 fn needed_operations(graph: &Graph, mut wanted: Vec<bool>) -> Vec<bool> {
-    graph.outputs.iter().for_each(|tensor| wanted[tensor.index()] = true);
+    graph.inputs.iter().chain(&graph.outputs).for_each(|tensor| wanted[tensor.index()] = true);
     let updates: Vec<bool> = graph.kinds.iter().map(|kind| graph.text_of(kind.name) == UPDATE).collect();
     let mut needed = vec![false; graph.operations.len()];
     for (i, operation) in graph.operations.iter().enumerate().rev() {

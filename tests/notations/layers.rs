@@ -319,3 +319,19 @@ fn recorded_networks_compute_what_ncnn_does() {
         }
     }
 }
+
+/// A graph of NNEF has an input, also where a network has none.
+#[test]
+fn networks_without_inputs_get_one_in_each_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("net.param");
+    fs::write(&path, "7767517\n2 2\nMemoryData w 0 1 w 0=3\nReLU r 1 1 w y\n").unwrap();
+    fs::write(path.with_extension("bin"), [-1.0f32, 0.0, 2.0].map(f32::to_le_bytes).concat()).unwrap();
+    for options in [&[][..], &["--lower", "all"], &["--lower", "all", "--simplify"], &["--fold"]] {
+        let text = done(&[options, &["-q", path.to_str().unwrap()]].concat());
+        assert!(text.contains("graph model(unused) -> (y)\n"), "{options:?}: {text}");
+        assert!(text.contains("unused = external(shape = [1]);\n"), "{options:?}: {text}");
+    }
+    let (shape, items) = computed(&path, &[json!([0.0])]);
+    assert_eq!((shape, items), (json!([3]), vec![0.0, 0.0, 2.0]));
+}
