@@ -67,7 +67,7 @@ impl Tensor {
             (Data::Complex128(items), DType::Complex64) => {
                 Data::Complex64(items.iter().map(|item| item.map(|part| part as f32)).collect())
             }
-            (items, _) if from.is_float() && to.is_float() => {
+            (items, _) if from != to && from.is_float() && to.is_float() => {
                 Data::from_floats(to, (0..items.len()).map(|at| items.float(at)))
             }
             _ => return self.exactly(to),

@@ -94,8 +94,7 @@ pub(in crate::onnx) struct CallGraph {
     pub(in crate::onnx) calls: Vec<FunctionCalls>,
     /// The size of an expanded call of each function.
     pub(in crate::onnx) sizes: Vec<Size>,
-    /// The functions in topological order: each after the functions that it calls. A function is in one of the cycles that are
-    /// told, if it is in any.
+    /// The functions in topological order: each after the functions that it calls.
     pub(in crate::onnx) order: Vec<usize>,
 }
 
@@ -149,15 +148,14 @@ impl CallGraph {
     }
 }
 
-/// The functions in topological order: each after the functions that it calls. A function is in one of the cycles that are
-/// told, if it is in any.
+/// The functions in topological order: each after the functions that it calls. Of cycles that share functions, one is told.
 fn callees_first(
     names: &ModelNames,
     functions: &[FunctionProto],
     table: &Functions,
     calls: &[FunctionCalls],
 ) -> Result<Vec<usize>, Vec<NodeFinding>> {
-    let (mut found, mut told) = (Vec::new(), vec![false; functions.len()]);
+    let mut found = Vec::new();
     let mut order = Vec::with_capacity(functions.len());
     let (mut done, mut open) = (vec![false; functions.len()], vec![false; functions.len()]);
     let mut path = Vec::new();
@@ -173,14 +171,12 @@ fn callees_first(
             open[at] = true;
             match calls[at].called.get(i).map(|call| call.function) {
                 Some(called) if open[called] => {
-                    let first = path.iter().position(|step| step.0 == called).unwrap_or_default();
-                    let steps = || path[first..].iter().map(|step| step.0);
-                    if steps().any(|step| told[step]) {
-                        continue;
-                    }
-                    steps().for_each(|step| told[step] = true);
-                    let cycle: Vec<String> =
-                        steps().chain([called]).map(|step| table.keys[step].describe(names)).collect();
+                    // What is on the cycle is not looked at again, so that no function is on two that are told.
+                    let first = path.iter().rposition(|step| step.0 == called).unwrap_or_default();
+                    let steps: Vec<usize> = path.drain(first..).map(|step| step.0).collect();
+                    steps.iter().for_each(|&step| (open[step], done[step]) = (false, true));
+                    let cycle = steps.into_iter().chain([called]).map(|step| table.keys[step].describe(names));
+                    let cycle: Vec<String> = cycle.collect();
                     let message = format!("functions call each other recursively: {}", shortened(&cycle));
                     found.push(NodeFinding::new(Code::OnnxRecursion, functions[called].at, message));
                 }
