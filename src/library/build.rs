@@ -94,7 +94,7 @@ impl Builder {
     /// operations of registries are allowed. The document names those that are used.
     pub(crate) fn with_registries(name: &str) -> Self {
         let mut builder = Builder::new(name);
-        builder.graph.conventions = Conventions { follows: true, deviates: true, is_view: false };
+        builder.graph.conventions = Conventions { follows: true, deviates: true, ..Conventions::default() };
         builder.has_registries = true;
         builder
     }

@@ -69,8 +69,10 @@ impl NcnnModel {
         if let Some(part) = TRANSLATION.missing().filter(|_| options.lower == Lower::All) {
             return Err(part.at(Location::new(file, Span::default())));
         }
+        let mut builder = Builder::new("model");
+        builder.graph.conventions.keeps_operators = options.lower != Lower::All;
         let mut import = NetworkImport {
-            builder: Builder::new("model"),
+            builder,
             file,
             options,
             weights,

@@ -49,6 +49,7 @@ impl PnnxModel {
         }
         let mut builder = Builder::new("model");
         builder.be_exact(options.internal.exact);
+        builder.graph.conventions.keeps_operators = options.lower != Lower::All;
         let mut import = Import {
             builder,
             file,

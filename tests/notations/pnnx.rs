@@ -618,6 +618,23 @@ fn what_cannot_be_lowered_leaves_nothing_behind() {
     Graph::from_pnnx(&graph.to_pnnx().unwrap(), &Options::untrusted()).unwrap();
 }
 
+/// Operators that are to become ONNX as they are: what helps is told once, and helps.
+#[test]
+fn operators_that_onnx_lacks_can_be_lowered() {
+    let pnnx = "7767517\n4 3\npnnx.Input in 0 1 0 #0=(2,3)f32\nF.celu a 1 1 0 1 alpha=1.0\nF.selu b 1 1 1 2\n\
+        pnnx.Output out 1 0 2\n";
+    let ncnn = "7767517\n3 3\nInput in 0 1 a 0=3 1=2\nCELU op 1 1 a b 0=1.0\nSELU more 1 1 b c\n";
+    for (notation, text) in [("pnnx", pnnx), ("ncnn", ncnn)] {
+        let call = ["--from", notation, "--to", "onnxtxt"];
+        let output = feed(&call, text.as_bytes());
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert_eq!((told.matches("Error[E2090]").count(), told.matches("--lower all").count()), (2, 1), "{told}");
+        let lowered = feed(&[&call[..], &["--lower", "all"]].concat(), text.as_bytes());
+        assert!(lowered.status.success(), "{}", String::from_utf8_lossy(&lowered.stderr));
+    }
+}
+
 /// Where a type is not known, files say so.
 #[test]
 fn types_that_are_not_known_are_written_as_such() {

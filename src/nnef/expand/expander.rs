@@ -85,7 +85,7 @@ impl Expander {
         let mut graph = Graph::new(name, Arc::clone(checked.document.shared_names()));
         graph.dialect = checked.document.dialect();
         let follows = checked.document.of_practice();
-        graph.conventions = Conventions { follows, deviates: follows, is_view: false };
+        graph.conventions = Conventions { follows, deviates: follows, ..Conventions::default() };
         let mut expander = Expander::new(checked, Rc::new(units::of(checked)), options, more, graph);
         let names = checked.document.names();
         let shape = |(name, shape): &(String, Vec<Extent>)| Some((names.get(name)?, Arc::from(shape.as_slice())));

@@ -33,6 +33,7 @@ impl Refusals<'_> {
 
     pub(super) fn reported(self, strict: bool) -> Diagnostics {
         let mut diagnostics = Diagnostics::new(strict);
+        let mut keeps_operators = self.graph.conventions.keeps_operators;
         for (key, (mut diagnostic, count)) in self.all {
             if count > 1 {
                 diagnostic.message.push_str(&format!(" ({count} operations)"));
@@ -43,6 +44,10 @@ impl Refusals<'_> {
                 }
                 _ if diagnostic.code == Code::MemoryBudget => Some("raise the limit with --max-memory"),
                 key if key.contains("`tract_core_scan`") => Some("--unroll expands scans of a known length"),
+                // Once, since a network may have many of them.
+                _ if diagnostic.code == Code::OnnxMeaning && std::mem::take(&mut keeps_operators) => {
+                    Some("--lower all expands the operators of PNNX and the layers of ncnn to those of NNEF")
+                }
                 _ => None,
             };
             diagnostics.report(diagnostic.help_if(help.map(str::to_owned)));
