@@ -141,6 +141,24 @@ impl Machine {
         });
     }
 
+    /// Returns to the outermost body after a failure: what was running is over. The values of its slots stay.
+    pub(crate) fn unwind(&mut self) {
+        while self.frames.len() > 1 {
+            self.leave();
+        }
+        self.stack.clear();
+        self.forces.clear();
+        self.slots.trim();
+        self.iterations = Iterations::default();
+        self.calls.targets.clear();
+        self.calls.targeted.clear();
+    }
+
+    /// Whether a slot of the graph has a value.
+    pub(crate) fn has_value(&self, slot: u32) -> bool {
+        matches!(self.slots.own().get(slot as usize), Some(Slot::Ready(_)))
+    }
+
     /// The graph.
     pub(crate) fn into_graph(self) -> Graph {
         self.graph

@@ -191,6 +191,11 @@ impl Slots {
         self.end = self.base;
     }
 
+    /// Drops arguments of a call that was not entered.
+    pub(super) fn trim(&mut self) {
+        self.cells.truncate(self.end);
+    }
+
     /// Returns from the innermost body to its caller, whose first slot is `base`.
     #[inline]
     pub(super) fn leave(&mut self, base: usize) {

@@ -105,7 +105,9 @@ impl Diagnostics {
         if self.policy.all {
             let bytes = diagnostic.bytes() as u64;
             let held = self.held.get_or_insert_default();
-            if !held.fits(bytes, KEPT_BYTES) {
+            // The first error is kept in any case: nothing else says why the document is refused.
+            let is_first = diagnostic.is_error() && self.errors == 1;
+            if !is_first && !held.fits(bytes, KEPT_BYTES) {
                 self.suppressed += 1;
                 return;
             }
@@ -181,9 +183,12 @@ impl Diagnostics {
         for (code, count) in other.counted {
             *self.counted.entry(code).or_default() += count;
         }
+        let kept = other.list.iter().filter(|diagnostic| diagnostic.is_error()).count();
         for diagnostic in other.list {
             self.report(diagnostic);
         }
+        // Errors that were only counted refuse the document, too.
+        self.errors = self.errors.saturating_add(other.errors.saturating_sub(kept as u32));
     }
 
     /// Appends the diagnostics of a later stage and returns its result, if there is one.
@@ -240,5 +245,46 @@ impl IntoIterator for Diagnostics {
 
     fn into_iter(self) -> Self::IntoIter {
         self.list.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::{Held, LiveRun};
+
+    const ALL: Policy = Policy { strict: false, all: true };
+
+    fn error(code: Code) -> Diagnostic {
+        Diagnostic::new(code, Location::default(), "wrong")
+    }
+
+    /// Where nothing else fits into the memory of a run, the first error does: a refusal says why.
+    #[test]
+    fn errors_refuse_whatever_memory_is_left() {
+        let _run = LiveRun::within(1 << 10);
+        let full = Held::of(1 << 20);
+        let mut found = Diagnostics::of(ALL);
+        found.report(Diagnostic::new(Code::UnknownOperation, Location::default(), "only a warning"));
+        found.report(error(Code::MemoryBudget));
+        assert_eq!((found.errors, found.len(), found.suppressed()), (1, 1, 1));
+        let mut all = Diagnostics::of(ALL);
+        all.extend(found);
+        assert_eq!((all.errors, all.len(), all.suppressed()), (1, 1, 1));
+        drop(full);
+    }
+
+    /// Errors that were only counted count in a list that takes them over.
+    #[test]
+    fn errors_that_are_not_kept_refuse() {
+        let mut found = Diagnostics::default();
+        (0..=MAX_ERRORS).for_each(|at| {
+            found.report(Diagnostic::new(Code::DivisionByZero, Location::default(), format!("{at}")));
+        });
+        assert_eq!((found.errors, found.len(), found.suppressed()), (MAX_ERRORS + 1, MAX_ERRORS as usize, 1));
+        let mut all = Diagnostics::default();
+        all.report(error(Code::BadCast));
+        all.extend(found);
+        assert_eq!((all.errors, all.len(), all.suppressed()), (MAX_ERRORS + 2, MAX_ERRORS as usize, 2));
     }
 }

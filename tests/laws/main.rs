@@ -10,6 +10,7 @@ mod drafts;
 mod expr;
 mod expressions;
 mod flattening;
+mod independent;
 mod loops;
 mod meaning;
 mod model;

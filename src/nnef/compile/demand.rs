@@ -68,7 +68,7 @@ pub(crate) fn each_target(ast: &Ast, info: &NodeTable<NodeInfo>, target: ExprId,
 }
 
 /// Calls a function with each slot that an expression refers to, and whether only under a condition.
-fn each_reference(ast: &Ast, info: &NodeTable<NodeInfo>, root: ExprId, f: &mut impl FnMut(u32, bool)) {
+pub(crate) fn each_reference(ast: &Ast, info: &NodeTable<NodeInfo>, root: ExprId, f: &mut impl FnMut(u32, bool)) {
     let mut open: SmallVec<[(ExprId, bool); 16]> = smallvec![(root, false)];
     while let Some((id, conditional)) = open.pop() {
         let same = |id| (id, conditional);

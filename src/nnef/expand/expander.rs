@@ -1,6 +1,7 @@
 //! Compiles and runs the bodies of a document: the statements of its graph in groups, and fragments
 //! when they are called for the first time.
 
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -141,36 +142,37 @@ impl Expander {
         self.run(checked, entry, slots)
     }
 
-    /// Compiles and runs the next statements of the graph, which has `slots` slots so far, and drops
-    /// their code. `left` has the names with several assignments, and the number of assignments still
-    /// to come.
+    /// Compiles and runs the next statements of the graph, and drops their code. `slots` are those of their group. `left`
+    /// has the names with several assignments, and the number of assignments still to come. After a failure the machine
+    /// is where it was before the statement that failed.
     pub(super) fn run_statements(
         &mut self,
         checked: &Checked,
         statements: &[Assignment],
-        slots: usize,
+        slots: Range<usize>,
         left: &mut FxHashMap<Name, u32>,
     ) -> Result<(), Box<Diagnostic>> {
-        self.compile_callees(checked);
-        let first = self.machine.slot_count() as u32;
         let before = self.machine.program.marks();
         let Machine { program, graph, .. } = &mut self.machine;
         let code = (program, &mut self.scratch);
         let compiler = Compiler::of_graph(checked, &self.lowering, code, &mut graph.names);
-        let entry = compiler.graph(statements, first, left);
+        let entry = compiler.graph(statements, slots.start as u32, left);
         let after = self.machine.program.marks();
-        self.run(checked, entry, slots)?;
+        let ran = self.run(checked, entry, slots.end);
+        if ran.is_err() {
+            self.machine.unwind();
+        }
         // Code of a fragment that was compiled during the run stays, and so does all code before it.
         if self.machine.program.marks() == after {
             self.machine.program.truncate(before);
             self.machine.forget_sites(before.sites);
         }
-        Ok(())
+        ran
     }
 
-    /// Compiles the bodies that the statements call, and those that these call, so that code that stays
+    /// Compiles the bodies that the statements of a group call, and those that these call, so that code that stays
     /// precedes code that is dropped.
-    fn compile_callees(&mut self, checked: &Checked) {
+    pub(super) fn compile_callees(&mut self, checked: &Checked) {
         let mut at = self.machine.program.instrs.len();
         for fragment in checked.statements.calls.iter().filter_map(|call| call.fragment) {
             if self.lowering.expands(fragment, false) {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::expander::Expander;
+use super::independent::Failures;
 use super::{constants, datatypes, kept, named, rules};
 use crate::core::machine::Machine;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -47,10 +48,7 @@ pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion
                 return Ok(Expansion { graph: flat, diagnostics });
             }
             Ok((_, blocked)) => blocked.into_iter().for_each(|blocked| diagnostics.report(blocked.diagnostic)),
-            Err(stopped) => {
-                diagnostics.extend(*stopped.found);
-                diagnostics.report(*stopped.diagnostic);
-            }
+            Err(found) => diagnostics.extend(*found),
         }
         return Err(diagnostics);
     }
@@ -81,36 +79,39 @@ fn why_not(document: &Document, options: &Options) -> Diagnostics {
     diagnostics
 }
 
-/// The error that stopped an expansion, and the diagnostics before it.
-struct Stopped {
-    found: Box<Diagnostics>,
-    diagnostic: Box<Diagnostic>,
-}
+/// The errors of an expansion, and the diagnostics before them.
+type Failed = Box<Diagnostics>;
 
 /// Checks, compiles and runs the statements of the graph in groups, because their side tables are
-/// needed only for a group. After an error only the checks continue. Returns the results of the
-/// checks, and the expander or the error that stopped it.
+/// needed only for a group. After an error of the checks only these continue. Returns the results of the
+/// checks, and the expander or its errors.
 fn statements<'d>(
     document: &'d Document,
     graph: &GraphDecl,
     options: &Options,
     more: &[String],
-) -> (Checked<'d>, Diagnostics, Result<Expander, Stopped>) {
+) -> (Checked<'d>, Diagnostics, Result<Expander, Failed>) {
     let mut checker = check::begin(document, options);
-    let mut expanded = Ok(Expander::of_graph(&checker.checked, options, more, graph.name.name));
+    let mut expander = Expander::of_graph(&checker.checked, options, more, graph.name.name);
+    let mut failures = Failures::new(options.policy());
     let mut left = graph.reassigned.clone();
     for group in graph.body.groups(&document.main().ast) {
         checker.graph_statements(graph, &group);
         if checker.diagnostics.has_errors() {
             continue;
         }
-        expanded = expanded.and_then(|mut expander| {
-            match expander.run_statements(&checker.checked, group.statements, checker.graph_slots(), &mut left) {
-                Ok(()) => Ok(expander),
-                Err(diagnostic) => Err(Stopped { found: expander.machine.shapes.take().into(), diagnostic }),
-            }
-        });
+        expander.expand_group(&checker.checked, &group, checker.graph_slots(), &mut left, &mut failures);
     }
+    let expanded = match failures.found.has_errors() {
+        false => Ok(expander),
+        true => {
+            let mut found = expander.machine.shapes.take();
+            // What was made so far is memory that diagnostics may take.
+            drop(expander);
+            found.extend(failures.found);
+            Err(found.into())
+        }
+    };
     let symbols = checker.symbols.clone();
     let (checked, mut diagnostics) = checker.finish();
     named::check_symbols(&checked, &symbols, options, &mut diagnostics);
@@ -137,10 +138,14 @@ fn finish(
     declared: &GraphDecl,
     options: &Options,
     diagnostics: &mut Diagnostics,
-) -> Result<(Graph, Vec<Blocked>), Stopped> {
+) -> Result<(Graph, Vec<Blocked>), Failed> {
     let document = checked.document;
     diagnostics.extend(machine.shapes.take());
-    let stopped = |diagnostic| Stopped { found: Diagnostics::of(options.policy()).into(), diagnostic };
+    let stopped = |diagnostic: Box<Diagnostic>| {
+        let mut found = Diagnostics::of(options.policy());
+        found.report(*diagnostic);
+        Box::new(found)
+    };
     let inputs = tensors(&machine, document, &declared.params, &checked.graph.inputs).map_err(stopped)?;
     let outputs = tensors(&machine, document, &declared.results, &checked.graph.outputs).map_err(stopped)?;
     let units = Rc::clone(&machine.units);

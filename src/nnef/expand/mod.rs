@@ -6,6 +6,7 @@ mod datatypes;
 pub(crate) mod definition;
 mod expander;
 mod expansion;
+mod independent;
 mod kept;
 mod named;
 mod rules;
