@@ -117,11 +117,6 @@ impl Budget {
         Budget::new(ExpansionLimits { max_ops: most, max_depth: most, max_length, max_memory: most })
     }
 
-    /// The maximum number of items of an array or string.
-    pub(super) fn max_length(&self) -> usize {
-        self.limits.max_length
-    }
-
     /// Fails if a new list would exceed the maximum length, or its memory the limit.
     pub(crate) fn allow(&self, len: usize, bytes: u64) -> Outcome<()> {
         if len > self.limits.max_length {

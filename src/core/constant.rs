@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
-use super::budget::{Budget, Outcome};
+use super::budget::{Budget, Failure, Outcome};
 use super::value::Value;
+use crate::diagnostics::Code;
 use crate::graph;
 use crate::graph::Primitive;
 
-/// The shape and the items of nested arrays; none for ragged arrays, arrays with items other than numbers and
-/// logicals, and arrays with too many items or axes: since arrays can share their parts, these numbers are not
-/// limited otherwise.
+/// The most axes of a constant.
+const MAX_AXES: usize = 64;
+
+/// The shape and the items of nested arrays; none for ragged arrays, and arrays with items other than numbers and
+/// logicals. Fails for too many items or axes: since arrays can share their parts, these numbers are not limited
+/// otherwise.
 pub(crate) fn flatten(value: &Value, budget: &Budget) -> Outcome<Option<(Vec<i64>, Vec<Value>)>> {
     let mut shape = Vec::new();
     let mut level = vec![value.clone()];
@@ -21,16 +25,15 @@ pub(crate) fn flatten(value: &Value, budget: &Budget) -> Outcome<Option<(Vec<i64
             if *extent.get_or_insert(list.len()) != list.len() {
                 return Ok(None);
             }
-            if below.len() + list.len() > budget.max_length() {
-                return Ok(None);
-            }
+            budget.allow(below.len() + list.len(), 0)?;
             budget.spend(list.len() + 1)?;
             below.extend(list.to_values());
         }
         shape.push(extent.unwrap_or(0) as i64);
         level = below;
-        if shape.len() > 64 {
-            return Ok(None);
+        if shape.len() > MAX_AXES {
+            let message = format!("an array that is used as a tensor has more than {MAX_AXES} axes");
+            return Err(Failure::new(Code::DynamicType, message).label("not the items of a tensor"));
         }
     }
     let number = |value: &Value| matches!(value, Value::Int(_) | Value::Scalar(_) | Value::Logical(_));

@@ -289,12 +289,9 @@ impl Document {
 
     /// Checks a model, and the external data of a model or of a part of one. Other parts of models are not checked.
     pub fn check(&self, options: &Options) -> Diagnostics {
-        let mut found = match &self.parsed {
-            ParsedText::Model(model) => check::check(model, self.file, &self.places, options),
-            _ => Diagnostics::of(options.policy()),
-        };
-        if let (ParsedText::Model(model), false) = (&self.parsed, found.has_errors()) {
-            check::shapes(model, PlacedModel { file: self.file, places: &self.places }, options, &mut found);
+        let mut found = self.check_parts(options);
+        if !found.has_errors() {
+            self.check_shapes(options, &mut found);
         }
         if let Err(errors) = self.check_external_data(options) {
             found.extend(errors);
@@ -302,7 +299,22 @@ impl Document {
         found
     }
 
-    pub(super) fn check_external_data(&self, options: &Options) -> Result<(), Diagnostics> {
+    /// [`Document::check`] without shapes and external data.
+    pub(crate) fn check_parts(&self, options: &Options) -> Diagnostics {
+        match &self.parsed {
+            ParsedText::Model(model) => check::check(model, self.file, &self.places, options),
+            _ => Diagnostics::of(options.policy()),
+        }
+    }
+
+    /// Reports shapes that do not go together in a model whose parts are sound.
+    pub(crate) fn check_shapes(&self, options: &Options, found: &mut Diagnostics) {
+        if let ParsedText::Model(model) = &self.parsed {
+            check::shapes(model, PlacedModel { file: self.file, places: &self.places }, options, found);
+        }
+    }
+
+    pub(crate) fn check_external_data(&self, options: &Options) -> Result<(), Diagnostics> {
         let (names, part) = self.part();
         check::external_data(names, part, self.file, &self.places, self.folder.as_deref(), options)
     }

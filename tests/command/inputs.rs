@@ -187,15 +187,36 @@ fn options_stand_under_their_headings() {
     let folder = tempfile::tempdir().unwrap();
     let (_, out, _) = run(folder.path(), &["--help"], b"");
     let help = String::from_utf8(out).unwrap();
-    let limits = help.split_once("Limits:\n").unwrap().1;
-    let section = limits.split("\n\n").take_while(|part| part.starts_with(' ')).collect::<Vec<_>>().join("\n");
-    let options: Vec<&str> = section.lines().filter_map(|line| line.trim().strip_prefix("--")).collect();
-    assert!(
-        options.len() > 8 && options.iter().all(|option| option.starts_with("max-") || option.starts_with("limits"))
-    );
-    for (heading, option) in [("Verification:", "--verify"), ("Messages:", "--color"), ("Output:", "--output")] {
-        let part = help.split_once(heading).unwrap().1;
-        assert!(part.split("\n\n").take(12).any(|part| part.contains(option)), "{heading}");
+    // What is said about options stands further right than they do.
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for line in help.lines() {
+        let text = line.trim_start();
+        match line.strip_suffix(':').filter(|heading| !heading.starts_with(' ')) {
+            Some(heading) => found.push((heading, Vec::new())),
+            None if text.starts_with('-') && line.len() - text.len() <= 6 => {
+                let (_, option) = text.split_once("--").unwrap();
+                found.last_mut().unwrap().1.extend(option.split([' ', '[']).next());
+            }
+            None => {}
+        }
+    }
+    let all: Vec<&str> = found.iter().flat_map(|(_, options)| options).copied().collect();
+    let under = |heading: &str| &found.iter().find(|(other, _)| *other == heading).unwrap().1;
+    let limits = under("Limits");
+    assert!(limits.len() > 8 && limits[0] == "limits", "{limits:?}");
+    assert!(limits[1..].iter().all(|option| option.starts_with("max-")), "{limits:?}");
+    for (heading, options) in [
+        ("Output", &["output", "to", "stats"][..]),
+        ("Passes over the flat graph", &["fold", "share", "simplify", "opset"]),
+        ("Input", &["from", "strict", "set", "bind"]),
+        ("Expansion", &["lower", "keep", "unroll", "max-trips"]),
+        ("Verification", &["verify", "inputs", "seed"]),
+        ("Messages", &["message-format", "color", "quiet", "deny"]),
+    ] {
+        for option in options {
+            assert!(under(heading).contains(option), "{option}: {found:?}");
+            assert_eq!(all.iter().filter(|other| *other == option).count(), 1, "{option}");
+        }
     }
 }
 
@@ -230,4 +251,21 @@ fn texts_without_shapes_are_reported_and_bombs_refused() {
     let tiles = format!("f32[2,3]{{1,0:T{}}}", "(2,2)".repeat(4000));
     let (code, _, err) = run(folder.path(), &["layout", "--max-memory", "10000000", "--to", "nnef", &tiles], b"");
     assert!(code == 1 && err.contains("--max-memory"), "{}", &err[err.len().saturating_sub(500)..]);
+}
+
+/// What `check` tells of a branch is decided by the value that is given for its condition, as flattening decides it.
+#[test]
+fn values_decide_what_is_checked() {
+    let model = "<ir_version: 10, opset_import: [\"\" : 21]>\ng (bool c, float[2] a, float[3] b) => (float[2] y)\n{\n\
+        y = If (c) <then_branch = p () => (float[2] u) { u = Add (a, b) }, \
+        else_branch = q () => (float[2] v) { v = Neg (a) }>\n}\n";
+    let told = |args: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("m.onnxtxt"), model).unwrap();
+        let (code, _, told) = run(folder.path(), &[&["check", "m.onnxtxt"], args].concat(), b"");
+        (code, ["E2050", "E2051"].map(|code| told.contains(code)))
+    };
+    assert_eq!(told(&[]), (0, [true, false]));
+    assert_eq!(told(&["--bind", "c=true"]), (1, [false, true]));
+    assert_eq!(told(&["--bind", "c=false"]), (0, [false, false]));
 }

@@ -165,35 +165,47 @@ fn statements_after_a_loop_are_read() {
 
 #[test]
 fn what_is_wrong_has_a_code() {
-    for (statement, code) in [
-        ("r = with s = x do exp(s);", "E0930"),
-        ("r = with s = x do..(2) exp(s);", "E0924"),
-        ("r = with s = x unroll..(1.5) exp(s);", "E0932"),
-        ("r = with s = x while 1 unroll exp(s);", "E0934"),
-        ("r = with s = x while s unroll exp(s);", "E0934"),
-        ("r = with s = 0.0 for t : [x] unroll s + t;", "E0953"),
-        ("r, q = with s = x, t = y unroll..(2) exp(s);", "E0950"),
-        ("r = with s = x for t : y unroll s + t;", "E0712"),
-        ("r = with s = x for t : [x, y], u : [x] unroll s + t * u;", "E0712"),
-        ("r = with s = x for t : [x, y] unroll..(3) s + t;", "E0944"),
-        ("r = with x = x unroll..(2) exp(x);", "E0611"),
-        ("r = with s = x unroll..(2) { s = exp(x); yield s; };", "E0607"),
-        ("r = with s = x unroll..(2) { t = exp(x); yield t; };\n    q = exp(t);", "E0606"),
-        ("r = with s = x unroll..(2) { yield exp(s) };", "E02"),
-        ("r = with s = x unroll..(2) { t = exp(s); };", "E02"),
-        ("r = with s unroll..(2) exp(s);", "E02"),
-        ("r = unroll..( exp(x);", "E02"),
-        ("r = exp(with s = x unroll..(2) exp(s));", "E02"),
-        ("r = with s = x unroll..(2) {", "E02"),
-        ("r = with s = x unroll..(2) { yield ; };", "E02"),
+    for (statement, errors) in [
+        ("r = with s = x do exp(s);", "E0930 this loop has no trip limit"),
+        (
+            "r = with s = x do..(2) exp(s);",
+            "E0924 NNEF 1.0 has no loops, and the expansion of this loop is not enabled",
+        ),
+        ("r = with s = x unroll..(1.5) exp(s);", "E0932 the count of a loop is scalar, not a single integer"),
+        ("r = with s = x while 1 unroll exp(s);", "E0934 the condition of a loop is integer, not a single logical"),
+        (
+            "r = with s = x while s unroll exp(s);",
+            "E0934 the condition of a loop is tensor<scalar>, not a single logical",
+        ),
+        ("r = with s = 0.0 for t : [x] unroll s + t;", "E0953 the recurrence is scalar, it goes on as tensor<scalar>"),
+        ("r, q = with s = x, t = y unroll..(2) exp(s);", "E0950 the body of this loop gives 1 value for 2 recurrences"),
+        ("r = with s = x for t : y unroll s + t;", "E0712 a loop iterates over arrays, this is tensor<scalar>"),
+        (
+            "r = with s = x for t : [x, y], u : [x] unroll s + t * u;",
+            "E0712 a loop iterates over arrays of equal length; these have 2 and 1 items",
+        ),
+        ("r = with s = x for t : [x, y] unroll..(3) s + t;", "E0944 the loop has 3 trips, what it runs over 2 items"),
+        ("r = with x = x unroll..(2) exp(x);", "E0611 iterator `x` hides another name"),
+        ("r = with s = x unroll..(2) { s = exp(x); yield s; };", "E0607 `s` is assigned already"),
+        ("r = with s = x unroll..(2) { t = exp(x); yield t; };\n    q = exp(t);", "E0606 `t` is not defined"),
+        ("r = with s = x unroll..(2) { yield exp(s) };", "E0206 expected `,` or `;`, found `}`"),
+        ("r = with s = x unroll..(2) { t = exp(s); };", "E0217 expected `yield` or identifier, found `}`"),
+        ("r = with s unroll..(2) exp(s);", "E0206 expected `:` or `=`, found `unroll`"),
+        ("r = unroll..( exp(x);", "E0206 expected `)`, found `;`"),
+        ("r = exp(with s = x unroll..(2) exp(s));", "E0217 expected `)` or expression, found `with`"),
+        (
+            "r = with s = x unroll..(2) {",
+            "E0217 expected `yield` or identifier, found `}`; E0206 expected `}`, found the end of the text",
+        ),
+        ("r = with s = x unroll..(2) { yield ; };", "E0217 expected expression, found `;`"),
     ] {
-        let (graph, found) = flatten(&document(&format!("    {statement}"), "r"), &Options::default());
+        let (graph, mut found) = flatten(&document(&format!("    {statement}"), "r"), &Options::default());
         assert!(graph.is_none(), "{statement}");
-        assert!(found.errors.iter().any(|error| error.starts_with(code)), "{statement}: {found:?}");
+        found.errors.dedup();
+        assert_eq!(found.errors.join("; "), errors, "{statement}");
     }
 }
 
-/// Without the extension the keywords of loops are names.
 /// A local of a fragment that is first needed in a trip is named as in the body of the fragment.
 #[test]
 fn locals_outside_of_a_loop_do_not_name_its_trips() {
@@ -230,13 +242,15 @@ graph G( x ) -> ( y, z )
     assert_eq!(made.join(" "), wanted, "{text}");
 }
 
+/// Without the extension the keywords of loops are names.
 #[test]
 fn the_extension_enables_loops() {
     let text = "version 1.0;\ngraph G( with ) -> ( do )\n{\n    with = external(shape = [2]);\n    \
         unroll = exp(with);\n    while = exp(unroll);\n    do = exp(while);\n}\n";
     assert!(flat(text, &Options::default()).0.contains("do = exp(while);"));
     let text = "version 1.0;\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [2]);\n    y = with s = x unroll..(2) exp(s);\n}\n";
-    assert!(flatten(text, &Options::default()).0.is_none());
+    let (_, found) = flatten(text, &Options::default());
+    assert!(found.errors.iter().any(|error| error == "E0206 expected `;`, found identifier `s`"), "{found:?}");
     let (_, found) = flatten(
         &document("    r = with s = x unroll..(2) exp(s);", "r"),
         &Options::default().with(|o| o.strict = true),
@@ -297,11 +311,15 @@ fn idle_trips_end() {
 #[test]
 fn hostile_nesting_is_refused() {
     for open in ["r = with s = x unroll..(1) { ", "r = do { r = ", "{"] {
-        let text = document(&open.repeat(20_000), "r");
-        assert!(flatten(&text, &Options::default()).0.is_none());
+        let (graph, found) = flatten(&document(&open.repeat(20_000), "r"), &Options::default());
+        let error = &found.errors[0];
+        let is_told = error.starts_with("E0003") && error.contains("more than 256 levels of bodies");
+        assert!(graph.is_none() && is_told, "{open}: {found:?}");
     }
-    let deep = "with s = x unroll..(2) { r = ".repeat(100) + "exp(x);" + &" yield r; };".repeat(100);
-    let (_, found) =
-        flatten(&document(&format!("    r = {deep}"), "r"), &Options::default().with(|o| o.max_ops = 1000));
-    assert!(!found.errors.is_empty());
+    // Few levels, and twice as many trips with each.
+    let opened: String = (0..100).map(|i| format!("with s{i} = x unroll..(2) {{ r{i} = ")).collect();
+    let closed: String = (0..100).rev().map(|i| format!(" yield r{i}; }};")).collect();
+    let deep = document(&format!("    r = {opened}exp(x);{closed}"), "r");
+    let (_, found) = flatten(&deep, &Options::default().with(|o| o.max_ops = 1000));
+    assert!(found.errors[0].starts_with("E0811"), "{found:?}");
 }

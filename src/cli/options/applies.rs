@@ -26,7 +26,8 @@ impl OptionRow {
             match outputs {
                 Outputs::Of(_) | Outputs::Not(_) if !commands.has(Commands::FLATTEN) => None,
                 Outputs::Of(names) => Some(format!("changes nothing for {inputs} with --to {}", listed(names))),
-                Outputs::Any | Outputs::Not(_) => Some(format!("changes nothing for {inputs}")),
+                Outputs::Not(names) => Some(format!("changes nothing for {inputs} without --to {}", listed(names))),
+                Outputs::Any => Some(format!("changes nothing for {inputs}")),
             }
         });
         let parts: Vec<String> = parts.chain(held).collect();

@@ -183,12 +183,22 @@ impl Source for ModelBytes {
         let mut parsed = self.parse(settings);
         if let Some(document) = &parsed.document {
             progress::enter(Phase::Checking);
-            parsed.found.extend(document.check(&settings.options));
+            parsed.found.extend(document.check_parts(&settings.options));
+            let is_sound = !parsed.found.has_errors();
+            if let Err(errors) = document.check_external_data(&settings.options) {
+                parsed.found.extend(errors);
+            }
             if parsed.folder.is_none() {
                 warn_left(document, &document.external_files(), UNKNOWN, &mut parsed.found);
             }
             if !parsed.found.has_errors() {
+                // What is given decides which shapes there are, and which branches run.
                 parsed.pass(&[Stage::Given], settings)?;
+            }
+            if let Some(document) = parsed.document.as_ref().filter(|_| is_sound) {
+                document.check_shapes(&settings.options, &mut parsed.found);
+            }
+            if !parsed.found.has_errors() {
                 parsed.flatten(settings)?;
             }
         }

@@ -40,8 +40,14 @@ pub(crate) fn expand_compounds(mut graph: Graph, options: &Options) -> Result<(G
         true => vec![(BUILT_IN.to_owned(), String::new())],
         false => Vec::new(),
     };
-    let of_calls =
-        Options { dialect: Some(graph.dialect), libraries, shapes: GivenShapes::default(), ..options.clone() };
+    // The definitions have no directives of their own: what a strict document has to enable, they may use.
+    let of_calls = Options {
+        dialect: Some(graph.dialect),
+        libraries,
+        shapes: GivenShapes::default(),
+        strict: false,
+        ..options.clone()
+    };
     let lowered = with_definitions(names.iter().copied(), &of_calls, |definitions| {
         let mut splicing = Splicing {
             definitions,

@@ -12,10 +12,29 @@ const MAX_BRACES: usize = 256;
 /// Slices with at most this many tokens cannot be nested too deeply.
 pub(super) const SHALLOW: usize = MAX_BRACES;
 
-/// The token at which the nesting exceeds the limit, if it does.
+/// What is nested deeper than allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Nested {
+    /// Brackets, prefix operators and selects: at most [`MAX_NESTING`].
+    Expressions,
+    /// Bodies of loops: at most [`MAX_BRACES`].
+    Bodies,
+}
+
+impl Nested {
+    /// The message.
+    pub(super) fn told(self) -> String {
+        match self {
+            Nested::Expressions => format!("more than {MAX_NESTING} levels of brackets and operators"),
+            Nested::Bodies => format!("more than {MAX_BRACES} levels of bodies"),
+        }
+    }
+}
+
+/// The token at which the nesting exceeds the limit, if it does, and what is nested.
 ///
 /// Brackets nest, and so do `if`s and prefix operators between two commas.
-pub(super) fn too_deep(kinds: &[TokenKind], limit: usize) -> Option<usize> {
+pub(super) fn too_deep(kinds: &[TokenKind], limit: usize) -> Option<(usize, Nested)> {
     // Per open bracket, how many levels `if`s and pending prefix operators add to it.
     let mut open: Vec<(usize, usize)> = Vec::new();
     let (mut selects, mut prefixes, mut outer) = (0usize, 0usize, 0usize);
@@ -50,8 +69,11 @@ pub(super) fn too_deep(kinds: &[TokenKind], limit: usize) -> Option<usize> {
             _ => prefixes = 0,
         }
         operand = kind.ends_expression();
-        if outer + selects + prefixes > limit || braces > MAX_BRACES {
-            return Some(at);
+        if outer + selects + prefixes > limit {
+            return Some((at, Nested::Expressions));
+        }
+        if braces > MAX_BRACES {
+            return Some((at, Nested::Bodies));
         }
     }
     None

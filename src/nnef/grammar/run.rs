@@ -89,9 +89,8 @@ impl<'s> ParserRun<'s> {
 
     fn check_depth(&mut self) -> bool {
         let deep = depth::too_deep(&self.state.tokens.kinds, MAX_NESTING);
-        if let Some(at) = deep {
-            let message = format!("more than {MAX_NESTING} levels of brackets and operators");
-            self.report(Code::TooDeep, at, message);
+        if let Some((at, nested)) = deep {
+            self.report(Code::TooDeep, at, nested.told());
         }
         deep.is_none()
     }

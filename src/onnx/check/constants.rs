@@ -72,8 +72,10 @@ impl<'m> Check<'m> {
         }
         match fault(tensor) {
             Some((code, what)) => {
-                let name = tensor.name.map_or("", |name| self.names.text(name));
-                self.report(code, at, format!("the tensor `{name}` {what}"), None);
+                let named = tensor.name.filter(|name| *name != NameId::ROOT);
+                let named =
+                    named.map_or("a tensor".to_owned(), |name| format!("the tensor `{}`", self.names.text(name)));
+                self.report(code, at, format!("{named} {what}"), None);
             }
             None => self.tensor(tensor, at),
         }

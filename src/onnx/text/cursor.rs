@@ -135,7 +135,8 @@ impl<'t> Cursor<'t> {
         let rest = &self.text[self.at..];
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
         let word = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
-        let len = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
+        let number = { *self }.number().map_or(0, |number| number.text.len());
+        let len = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) }.max(number);
         let shown = rest.char_indices().map(|(at, _)| at).take_while(|at| *at <= len.min(40)).last().unwrap_or(0);
         let shown = if len <= 40 { len } else { shown };
         (Span::new(self.at as u32, (self.at + len) as u32), &rest[..shown])

@@ -137,7 +137,7 @@ impl TextParser<'_> {
         let number = self.cursor.number().filter(|number| !number.is_float);
         let Some(NumberToken { text, span, .. }) = number else {
             self.cursor = start;
-            return Err(self.unexpected(&format!("an integer, as elements of `{}` are written,", element.name)));
+            return Err(self.unexpected(&format!("an integer, as elements of `{}` are written", element.name)));
         };
         let bits = element.bits;
         let value = match element.storage {

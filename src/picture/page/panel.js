@@ -224,7 +224,7 @@ class Panel {
   values({ min, max, mean, nan, first, bins }) {
     const made = section(this.root, 'Values');
     const table = element('table');
-    const rows = [['minimum', min], ['maximum', max], ['mean', mean], ['not a number', nan || undefined]];
+    const rows = [['minimum', min], ['maximum', max], ['mean', mean], ['not finite', nan || undefined]];
     for (const [name, value] of rows.filter(([, value]) => value !== undefined)) {
       const row = element('tr');
       row.append(element('th', name), element('td', String(value)));
