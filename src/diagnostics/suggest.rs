@@ -222,4 +222,30 @@ mod tests {
         assert_eq!(nearest("q", ["x", "q1"]), Some("q1"));
         assert_eq!(nearest("X", ["x", "w"]), Some("x"));
     }
+
+    /// A third of the letters may differ, but at least one and at most four.
+    #[test]
+    fn the_distance_depends_on_the_length() {
+        for (wanted, known, is_near) in [
+            ("abc", "abd", true),
+            ("abcde", "abxye", false),
+            ("abcdef", "abxyef", true),
+            ("abcdef", "xyzdef", false),
+            ("abcdefghijkl", "wxyzefghijkl", true),
+            ("abcdefghijklmnopqr", "vwxyzfghijklmnopqr", false),
+        ] {
+            assert_eq!(nearest(wanted, [known]), Some(known).filter(|_| is_near), "{wanted}");
+            assert_eq!(all_nearest(wanted, [known]), Vec::from_iter(Some(known).filter(|_| is_near)), "{wanted}");
+        }
+    }
+
+    /// Of several names, the nearest one is told, and of those that are equally near, the first one by name.
+    #[test]
+    fn the_nearest_of_several_is_told() {
+        let known = ["softmaxes", "softmox", "softmix"];
+        assert_eq!(nearest("softmax", known), Some("softmix"));
+        assert_eq!(all_nearest("softmax", known), ["softmox", "softmix"]);
+        assert_eq!(nearest("soft_max", ["soft_maz", "softmax"]), Some("softmax"));
+        assert_eq!(nearest("SoftMax", ["SoftMix", "softmax"]), Some("softmax"));
+    }
 }

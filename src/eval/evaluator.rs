@@ -106,7 +106,7 @@ impl Evaluator {
     }
 
     /// Evaluates a graph on inputs, by name. Inputs of another element type are converted if no value
-    /// changes.
+    /// changes, except that scalars are rounded.
     ///
     /// # Errors
     ///

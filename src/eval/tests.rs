@@ -278,10 +278,15 @@ fn inputs_have_to_fit() {
         found.map_err(|error| (error.code, error.diagnostic(&graph).message))
     };
     assert!(run(r#"{"x": [0, 1]}"#).is_ok());
-    for given in ["{}", r#"{"x": [1.0]}"#, r#"{"x": [[1.0, 2.0]]}"#, r#"{"x": [true, false]}"#, r#"{"z": [1.0]}"#] {
-        assert_eq!(run(given).unwrap_err().0, Code::EvalInput, "{given}");
+    for (given, message) in [
+        ("{}", "nothing is given for input `x`: `--inputs FILE` gives the values of inputs"),
+        (r#"{"x": [1.0]}"#, "input `x` has to have shape [2], the given one has [1]"),
+        (r#"{"x": [[1.0, 2.0]]}"#, "input `x` has to have shape [2], the given one has [1, 2]"),
+        (r#"{"x": [true, false]}"#, "input `x` holds scalar items, logical items are given"),
+        (r#"{"x": [0, 1], "z": [1.0]}"#, "the graph has no input `z`; its inputs are x"),
+    ] {
+        assert_eq!(run(given).unwrap_err(), (Code::EvalInput, message.to_owned()), "{given}");
     }
-    assert_eq!(run(r#"{"x": [1.0]}"#).unwrap_err().1, "input `x` has to have shape [2], the given one has [1]");
 }
 
 #[test]

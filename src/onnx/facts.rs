@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn models_tell_about_themselves() {
         let text = r#"<ir_version: 10, opset_import: ["" : 21, "l" : 1], producer_name: "p", producer_version: "2",
-                doc_string: "d", metadata_props: ["k" : "v"]>
+                domain: "e.x", model_version: 3, doc_string: "d", metadata_props: ["k" : "v"]>
             G (float[2] x) => (float[2] y) { y = l.f (x) }
             <domain: "l", opset_import: ["" : 21]> f (a) => (b) { b = Exp (a) }"#;
         let (document, _) = Document::parse("test", text, &mut Sources::new(), &Options::default());
@@ -60,6 +60,8 @@ mod tests {
             "IR version: 10",
             "operator sets: ai.onnx 21, l 1",
             "producer: p 2",
+            "domain: e.x",
+            "model version: 3",
             "description: d",
             "functions: l.f",
             "metadata: k: v",

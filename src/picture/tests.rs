@@ -284,6 +284,13 @@ fn long_chains_and_wide_fans_are_no_trouble() {
         let (widths, ends) = (vec![80.0; count as usize], vec![(0.0, 0.0); rows.edges.len()]);
         let (x, width) = columns::columns(&rows, &columns::Sizes { widths: &widths, ends: &ends });
         assert!(x.iter().all(|x| x.is_finite() && *x >= 0.0 && *x <= width));
+        // Neighbours stand beside each other, in their order.
+        let half = |vertex: u32| if matches!(rows.vertices[vertex as usize], Vertex::Item(_)) { 40.0 } else { 0.0 };
+        for pair in rows.rows.iter().flat_map(|row| row.windows(2)) {
+            let (a, b) = (pair[0], pair[1]);
+            let apart = x[b as usize] - x[a as usize];
+            assert!(apart > half(a) + half(b), "{a} and {b}: {apart}");
+        }
     }
 }
 

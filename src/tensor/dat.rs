@@ -351,15 +351,20 @@ mod tests {
             let extents = extents.to_vec();
             Header { version: (1, 0), data_length, extents, bits, item_type, parameters: [0; 32] }
         };
-        for good in [
-            header(0x3040, NO_BITS, &[2, 32], 36),
-            header(0x3081, NO_BITS, &[2, 32], 72),
-            header(0x1000, NO_BITS, &[3], 1000),
-            header(0, 64, &[3], 24),
+        // The scale is 3C3C as a float of 16 bits; 3C has the codes 12 - 8 and 3 - 8 of four bits, or is one of eight bits.
+        let scale = 1.0 + 60.0 / 1024.0;
+        for (good, first) in [
+            (header(0x2040, NO_BITS, &[2, 32], 36), Some([4.0, -5.0])),
+            (header(0x3040, NO_BITS, &[2, 32], 36), Some([4.0, 4.0])),
+            (header(0x3080, NO_BITS, &[2, 32], 72), Some([60.0, 60.0])),
+            (header(0x3081, NO_BITS, &[2, 32], 72), Some([60.0, 60.0])),
+            (header(0x1000, NO_BITS, &[3], 1000), None),
+            (header(0, 64, &[3], 24), None),
         ] {
             assert_eq!(Header::parse(&good.write()).as_ref(), Ok(&good));
-            let decoded = decode(&good, &vec![0; good.data_length as usize]);
-            assert_eq!(decoded.is_ok(), good.block().is_some());
+            let decoded = decode(&good, &vec![0x3C; good.data_length as usize]).ok();
+            let found = decoded.map(|tensor| (tensor.shape().to_vec(), tensor.to_scalars()[..2].to_vec()));
+            assert_eq!(found, first.map(|codes| (vec![2, 32], codes.map(|code| code * scale).to_vec())), "{good:?}");
         }
         let block = header(0x3040, NO_BITS, &[2, 32], 36);
         let file = [&block.write()[..], &[0x3C; 36]].concat();

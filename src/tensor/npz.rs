@@ -147,6 +147,8 @@ mod tests {
         let b = Tensor::logicals(&[1], vec![true]).unwrap();
         let bytes = write([("a", &a), ("b", &b)]).unwrap();
         assert!(is_npz(&bytes));
+        // NumPy reads members with this ending as arrays.
+        assert!([b"a.npy", b"b.npy"].iter().all(|name| bytes.windows(name.len()).any(|part| part == *name)));
         assert_eq!(bytes, write([("a", &a), ("b", &b)]).unwrap());
         assert_eq!(read(&bytes).unwrap(), [("a".to_string(), a), ("b".to_string(), b)]);
     }

@@ -301,7 +301,7 @@ fn is_plain(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use crate::{Options, expand, parse};
 
@@ -328,14 +328,23 @@ mod tests {
         let mut out = Vec::new();
         super::write_khronos(&graph, None, &mut out).unwrap();
         let json: Value = serde_json::from_slice(&out).unwrap();
-        let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-        assert_eq!(keys(&json), ["inputs", "name", "operations", "outputs", "tensors", "version"]);
-        assert_eq!(keys(&json["tensors"]["y"]), ["data", "dtype", "name", "quantization", "shape"]);
-        let softmax = serde_json::json!({
-            "name": "softmax", "dtype": null, "inputs": { "x": "x" }, "attribs": { "axes": [1] },
-            "outputs": { "y": "y" },
+        let tensor =
+            |name: &str| json!({ "name": name, "dtype": "scalar", "shape": [1, 2], "data": null, "quantization": {} });
+        let wanted = json!({
+            "version": 1, "name": "G", "inputs": ["x"], "outputs": ["y"],
+            "tensors": { "x": tensor("x"), "y": tensor("y") },
+            "operations": [
+                {
+                    "name": "external", "dtype": "scalar", "inputs": {}, "attribs": { "shape": [1, 2] },
+                    "outputs": { "output": "x" },
+                },
+                {
+                    "name": "softmax", "dtype": null, "inputs": { "x": "x" }, "attribs": { "axes": [1] },
+                    "outputs": { "y": "y" },
+                },
+            ],
         });
-        assert_eq!(json["operations"][1], softmax);
+        assert_eq!(json, wanted);
     }
 
     /// Names of ONNX are any texts; each occurrence is escaped once.

@@ -85,9 +85,19 @@ fn the_action_annotates_and_logs() {
     let bad = act(folder.path(), "*.nnef", "--limits untrusted", "log.sarif");
     assert_eq!(bad.status.code(), Some(1), "{}", messages(&bad));
     assert!(messages(&bad).starts_with("::error file=bad.nnef,line=2,"), "{}", messages(&bad));
-    let log: serde_json::Value = serde_json::from_slice(&fs::read(folder.path().join("log.sarif")).unwrap()).unwrap();
-    assert_eq!(log["runs"][0]["results"].as_array().unwrap().len(), 1);
-    assert_eq!(log["runs"][0]["artifacts"].as_array().unwrap().len(), 2);
+    let log = || -> serde_json::Value {
+        serde_json::from_slice(&fs::read(folder.path().join("log.sarif")).unwrap()).unwrap()
+    };
+    assert_eq!(log()["runs"][0]["results"].as_array().unwrap().len(), 1);
+    assert_eq!(log()["runs"][0]["artifacts"].as_array().unwrap().len(), 2);
+    // Both calls get the arguments.
+    fs::write(folder.path().join("vendor.nnef"), BAD.replace("rleu", "vendor_op")).unwrap();
+    let warned = act(folder.path(), "vendor.nnef", "", "log.sarif");
+    assert!(warned.status.code() == Some(0) && messages(&warned).starts_with("::warning "), "{}", messages(&warned));
+    assert_eq!(log()["runs"][0]["results"][0]["level"], "warning");
+    let strict = act(folder.path(), "vendor.nnef", "--strict", "log.sarif");
+    assert!(strict.status.code() == Some(1) && messages(&strict).starts_with("::error "), "{}", messages(&strict));
+    assert_eq!(log()["runs"][0]["results"][0]["level"], "error");
     let missing = act(folder.path(), "missing.nnef", "", "");
     assert!(missing.status.code() == Some(2) && messages(&missing).contains("missing.nnef"), "{}", messages(&missing));
 }

@@ -28,6 +28,7 @@ fn type_arguments_follow_the_elements_that_operands_have() {
          graph G( x ) -> ( y ) {{ x = external(shape = [2, 2]); y = f(x, x, flag = true, n = 2); }}",
         crate::common::HEADER
     );
+    assert!(run(&text, &Options::default()).is_ok());
     all_options().iter().for_each(|options| again(&text, options).expect("the same again"));
 }
 

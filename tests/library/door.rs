@@ -85,12 +85,9 @@ fn findings_are_returned_once_with_their_texts() {
     let fresh = || open(("broken", text), &Options::default()).unwrap();
     let found = fresh().check().unwrap();
     let Err(Refusal::Found(refused)) = fresh().flatten() else { panic!("it is not refused") };
+    let wanted = "broken:1:62: E0206: expected `)` or `,`, found `;`\nbroken:1:72: E0606: `z` is not defined";
     for found in [&found, &*refused] {
-        let lines: Vec<String> = found.to_string().lines().map(str::to_owned).collect();
-        let mut distinct = lines.clone();
-        distinct.dedup();
-        assert_eq!(lines, distinct, "{found}");
-        assert!(lines.iter().all(|line| line.starts_with("broken:1:")), "{found}");
+        assert_eq!(found.to_string(), wanted);
     }
 }
 

@@ -125,29 +125,48 @@ fn it_stays_where_that_is_asked_for() {
 #[test]
 fn arguments_that_do_not_fit_are_refused() {
     let valid = sum("4, 4", "1");
-    for (from, to) in [
-        ("body = 'step'", "body = 'stop'"),
-        ("body = 'step'", "body = 7"),
-        ("('x_t', x, 0, 1)", "('x', x, 0, 1)"),
-        ("('x_t', x, 0, 1)", "('x_t', x, 0, 0)"),
-        ("('x_t', x, 0, 1)", "('x_t', x, 0, 3)"),
-        ("('x_t', x, 0, 1)", "('x_t', x, 2, 1)"),
-        ("('x_t', x, 0, 1)", "('x_t', x, -1, 1)"),
-        ("('x_t', x, 0, 1)", "('x_t', 1.0, 0, 1)"),
-        ("('x_t', x, 0, 1)", "('x_t', x)"),
-        ("scan = [('x_t', x, 0, 1)], full = []", "scan = [], full = [('x_t', x)]"),
-        ("('h', h0, 'h_next')", "('g', h0, 'h_next')"),
-        ("('h', h0, 'h_next')", "('h', h0, 'next')"),
-        ("state = [('h', h0, 'h_next')]", "state = []"),
-        ("state = [('h', h0, 'h_next')]", "state = 1"),
-        ("'full', 0, 1)", "'most', 0, 1)"),
-        ("'last', 0, 1)]", "'last', 0, 1), ('twice', 'last', 0, 1)]"),
-        ("('twice', 'full'", "('thrice', 'full'"),
+    let (scan, state) = ("('x_t', x, 0, 1)", "('h', h0, 'h_next')");
+    let malformed = |argument: &str| format!("`{argument}` of `tract_core_scan` is malformed");
+    let without = |what: &str| format!("the body of this scan has no {what}");
+    for (from, to, message) in [
+        ("body = 'step'", "body = 'stop'", "there is no fragment `stop` for the body of this scan".to_owned()),
+        ("body = 'step'", "body = 7", malformed("body")),
+        (scan, "('x', x, 0, 1)", without("parameter `x`")),
+        (scan, "('x_t', x, 0, 0)", malformed("scan")),
+        (
+            scan,
+            "('x_t', x, 0, 3)",
+            "the scanned inputs of a scan do not have the same number of whole steps".to_owned(),
+        ),
+        (scan, "('x_t', x, 2, 1)", "`x` of shape [4, 4] is scanned along axis 2".to_owned()),
+        (scan, "('x_t', x, -1, 1)", malformed("scan")),
+        (scan, "('x_t', 1.0, 0, 1)", "what is scanned for `x_t` is not a tensor".to_owned()),
+        (scan, "('x_t', x)", malformed("scan")),
+        (
+            "scan = [('x_t', x, 0, 1)], full = []",
+            "scan = [], full = [('x_t', x)]",
+            "a scan without scanned inputs does not say how many steps it has".to_owned(),
+        ),
+        (state, "('g', h0, 'h_next')", without("parameter `g`")),
+        (state, "('h', h0, 'next')", without("result `next`")),
+        (
+            "state = [('h', h0, 'h_next')]",
+            "state = []",
+            "this scan has no argument for the parameter `h` of its body".to_owned(),
+        ),
+        ("state = [('h', h0, 'h_next')]", "state = 1", malformed("state")),
+        ("'full', 0, 1)", "'most', 0, 1)", malformed("output")),
+        (
+            "'last', 0, 1)]",
+            "'last', 0, 1), ('twice', 'last', 0, 1)]",
+            "the left side has 2 names, the scan 3 outputs".to_owned(),
+        ),
+        ("('twice', 'full'", "('thrice', 'full'", without("result `thrice`")),
     ] {
         assert!(valid.contains(from), "{from}");
         let (graph, found) = flatten(&valid.replace(from, to), &unroll());
         assert!(graph.is_none(), "{to}");
-        assert!(about_scan(&found).starts_with("E0977"), "{to}: {found:?}");
+        assert_eq!(about_scan(&found), format!("E0977 {message}"), "{to}");
     }
 }
 

@@ -136,14 +136,13 @@ fn names_assigned_again_keep_their_last_tensor() {
 fn shapes_are_those_of_each() {
     let right = "a = add(x, x); b = reshape(x, shape = [1, 4, 64]); c = add(b, b);";
     assert!(codes(right).is_empty());
-    assert_eq!(codes(&format!("{right} d = add(a, b);")).len(), 1, "shapes that differ");
+    assert_eq!(codes(&format!("{right} d = add(a, b);")), ["E1001"], "shapes that differ");
     assert!(codes(&format!("{right} d = add(c, b);")).is_empty());
 }
 
 #[test]
 fn a_warning_is_given_for_each() {
-    let warned = codes("a = add(x, 1); b = add(x, 1); c = add(x, 1);");
-    assert_eq!(warned.len(), 3, "{warned:?}");
+    assert_eq!(codes("a = add(x, 1); b = add(x, 1); c = add(x, 1);"), ["E0723"; 3]);
 }
 
 #[test]
@@ -225,7 +224,7 @@ fn a_label_has_one_shape() {
     };
     let right: String = (0..50).map(|i| variable(i, i % 40, 3)).collect();
     assert!(codes(&right).is_empty());
-    assert_eq!(codes(&(right + &variable(50, 7, 4))).len(), 1);
+    assert_eq!(codes(&(right + &variable(50, 7, 4))), ["E0903"]);
 }
 
 /// The least integer cannot be negated, in an array neither.

@@ -394,23 +394,25 @@ fn hostile_texts_are_answered_in_time() {
     let graph = |value: &str| format!("graph G( x ) -> ( y ) {{ x = external(shape = [1]); y = {value}; }}\n");
     let recursion = "fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = f(x + 1.0); }\n";
     let long = format!("x{}", " + x".repeat(100_000));
-    for text in [
-        format!("{head}{recursion}{}", graph("f(x)")),
-        format!("{head}{}", graph(&long)),
-        format!("{head}{}", graph(&"(".repeat(100_000))),
-        format!("{head}{}", graph(&format!("{}x{}", "f(".repeat(50_000), ")".repeat(50_000)))),
-        format!("{head}{}", graph(&format!("add({}", "x, ".repeat(100_000)))),
-        format!("{head}{}", graph(&format!("conv({}", "a = [x, ".repeat(50_000)))),
-        format!("{head}graph G( x ) -> ( y ) {{ x = external(shape = [1]);{} }}", " y = [x".repeat(20_000)),
-        format!("{head}{}", "{[(".repeat(100_000)),
-        "#".repeat(1 << 20),
-        "# a\n".repeat(1 << 18),
-        "\u{FEFF}\0é😀".repeat(10_000),
+    // With the code of the first finding, if there is one.
+    for (text, code) in [
+        (format!("{head}{recursion}{}", graph("f(x)")), "E0801"),
+        (format!("{head}{}", graph(&long)), ""),
+        (format!("{head}{}", graph(&"(".repeat(100_000))), "E0206"),
+        (format!("{head}{}", graph(&format!("{}x{}", "f(".repeat(50_000), ")".repeat(50_000)))), "E0401"),
+        (format!("{head}{}", graph(&format!("add({}", "x, ".repeat(100_000)))), "E0206"),
+        (format!("{head}{}", graph(&format!("conv({}", "a = [x, ".repeat(50_000)))), "E0217"),
+        (format!("{head}graph G( x ) -> ( y ) {{ x = external(shape = [1]);{} }}", " y = [x".repeat(20_000)), "E0217"),
+        (format!("{head}{}", "{[(".repeat(100_000)), "E0003"),
+        ("#".repeat(1 << 20), "E0201"),
+        ("# a\n".repeat(1 << 18), "E0201"),
+        ("\u{FEFF}\0é😀".repeat(10_000), "E0108"),
     ] {
         let mut editor = Editor::start(&[]);
         editor.initialize(json!({}));
         editor.set("a.nnef", &text, true);
-        editor.findings("a.nnef");
+        let found = editor.findings("a.nnef");
+        assert_eq!(found[0]["code"].as_str().unwrap_or_default(), code, "{text:.100}");
         let position = json!({ "line": 2, "character": text.lines().nth(2).map_or(0, str::len) / 2 });
         ask_all(&mut editor, "a.nnef", &position);
         assert_eq!(editor.end(), 0);
@@ -436,8 +438,11 @@ fn ask_all(editor: &mut Editor, name: &str, position: &Value) {
         "formatting",
     ] {
         let start = std::time::Instant::now();
-        editor.ask_at(&format!("textDocument/{method}"), name, position.clone(), more.clone());
+        let answer = editor.ask_at(&format!("textDocument/{method}"), name, position.clone(), more.clone());
         assert!(start.elapsed() < std::time::Duration::from_secs(20), "{method}: {:?}", start.elapsed());
+        // A text with errors is not formatted.
+        let is_refused = method == "formatting" && answer["error"]["code"] == -32803;
+        assert!(is_refused || answer.get("result").is_some(), "{method}: {}", answer["error"]);
     }
 }
 
@@ -449,22 +454,24 @@ fn hostile_models_are_answered_in_time() {
     let functions: String = (0..5000)
         .map(|i| format!("<domain: \"l\", opset_import: [\"\" : 21]> f{i} (a) => (b) {{ b = Neg (a) }}\n"))
         .collect();
-    for text in [
-        format!("{head}{{\n{nodes}y = Relu (x)\n}}\n"),
-        format!("{head}{{\n{nodes}y = Relu (x"),
-        format!("{head}{{\n{graphs}"),
-        format!("{head}{{\ny = Relu (x)\n}}\n{functions}"),
-        format!("{head}{{ y = Relu <{}", "a = [1, ".repeat(100_000)),
-        format!("{head}{{ y = Concat <axis = 0> ({}x) }}", "x, ".repeat(100_000)),
-        format!("{head}{{ y = Relu ({}", "\"".repeat(99_999)),
-        format!("{head}{{ y = l.{}", "a.".repeat(100_000)),
-        format!("{head}{}", "#\n".repeat(100_000)),
-        "<({[".repeat(100_000),
+    // With the code of the first finding, if there is one.
+    for (text, code) in [
+        (format!("{head}{{\n{nodes}y = Relu (x)\n}}\n"), ""),
+        (format!("{head}{{\n{nodes}y = Relu (x"), "E2001"),
+        (format!("{head}{{\n{graphs}"), "E0003"),
+        (format!("{head}{{\ny = Relu (x)\n}}\n{functions}"), ""),
+        (format!("{head}{{ y = Relu <{}", "a = [1, ".repeat(100_000)), "E2001"),
+        (format!("{head}{{ y = Concat <axis = 0> ({}x) }}", "x, ".repeat(100_000)), "E2052"),
+        (format!("{head}{{ y = Relu ({}", "\"".repeat(99_999)), "E2001"),
+        (format!("{head}{{ y = l.{}", "a.".repeat(100_000)), "E2001"),
+        (format!("{head}{}", "#\n".repeat(100_000)), "E2001"),
+        ("<({[".repeat(100_000), "E2001"),
     ] {
         let mut editor = Editor::start(&[]);
         editor.initialize(json!({}));
         editor.set("a.onnxtxt", &text, true);
-        editor.findings("a.onnxtxt");
+        let found = editor.findings("a.onnxtxt");
+        assert_eq!(found[0]["code"].as_str().unwrap_or_default(), code, "{text:.100}");
         let long = text.lines().nth(2).map_or(0, str::len);
         for character in [long / 2, long] {
             ask_all(&mut editor, "a.onnxtxt", &json!({ "line": 2, "character": character }));

@@ -599,9 +599,8 @@ fn members(text: &str, kind: &str, is_member: impl Fn(&str) -> bool) -> Vec<(Str
     let mut found = Vec::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        let declared =
-            line.trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ").trim_start_matches("pub ");
-        let Some(rest) = declared.strip_prefix(kind).filter(|_| line.ends_with('{')) else { continue };
+        let declares = line.ends_with('{') && !line.starts_with(' ');
+        let Some(rest) = bare(line).strip_prefix(kind).filter(|_| declares) else { continue };
         let name = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
         let body = lines.by_ref().take_while(|line| *line != "}");
         found.push((name, body.filter(|line| is_member(line)).count()));
@@ -652,6 +651,9 @@ fn only_tables_tell_notations_apart() {
 
 #[test]
 fn structs_and_instructions_are_few() {
+    let text = "struct A {\n}\npub(in crate::b) struct B<'b> {\n    pub(crate) c: D,\n}\npub struct E(F);\n";
+    let found = members(text, "struct ", |line| direct(line).is_some());
+    assert_eq!(found, [("A", 0), ("B", 1)].map(|(name, count)| (name.to_owned(), count)));
     let (mut structs, mut instructions) = (0, 0);
     for (file, text) in sources() {
         let text = code(&text);

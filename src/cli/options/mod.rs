@@ -1,7 +1,7 @@
 //! The options of the command as one table: what each of them is for, and what it applies to.
 //!
-//! `table.rs` has a row for each option of each subcommand. From the rows come the refusals of options that would have
-//! no effect, the headings of `--help`, and `docs/options.md`.
+//! `option_table.rs` has a row for each option of each subcommand. From the rows come the refusals of options that
+//! would have no effect, the headings of `--help`, and `docs/options.md`.
 
 #[cfg(test)]
 mod applies;

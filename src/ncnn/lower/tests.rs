@@ -179,10 +179,10 @@ fn layers_compute_what_ncnn_documents() {
 /// The items are 1 + column + 6 * row, so that the mean of samples is what is in the middle of the region.
 #[test]
 fn regions_are_sampled_around_their_middle() {
-    for (settings, wanted) in [("4=0 5=0", 18.5), ("3=2 4=0 5=1", 18.5), ("4=1 5=0", 15.0), ("3=2 4=1 5=1", 15.0)] {
+    for (settings, wanted) in [("4=0 5=0", 12.5), ("3=2 4=0 5=1", 12.5), ("4=1 5=0", 9.0), ("3=2 4=1 5=1", 9.0)] {
         let regions = format!("MemoryData m 0 1 r 0=4\nROIAlign l 2 1 a r b 0=1 1=1 2=1.0 {settings}");
         let layers = format!("Input in 0 1 a 0=6 1=6 2=1\n{regions}");
-        let (shape, items) = computed(&layers, &[1.5, 1.5, 3.5, 3.5], &[1, 6, 6]);
+        let (shape, items) = computed(&layers, &[1.5, 0.5, 3.5, 2.5], &[1, 6, 6]);
         assert!(shape == [1, 1, 1] && all_near(&items, &[wanted], 1e-6), "{settings}: {shape:?} {items:?}");
     }
 }

@@ -55,12 +55,13 @@ pub(super) fn check(graph: &Graph, operation: &Operation, limit: Limit, draft: b
 
 #[cfg(test)]
 mod tests {
+    use crate::diagnostics::Diagnostic;
     use crate::{Lower, Options, expand, parse};
 
     const FILTER: &str = "f = variable(shape = [6,3,2], label = 'f');";
 
-    /// The codes of a body, in the default mode or under `--strict`.
-    fn codes(body: &str, strict: bool, lower: Lower) -> Vec<&'static str> {
+    /// The codes of a body, in the default mode or under `--strict`, each with the outermost call that it was found in.
+    fn codes_in_calls(body: &str, strict: bool, lower: Lower) -> Vec<(&'static str, Option<String>)> {
         let options = Options::default().with(|options| (options.strict, options.lower) = (strict, lower));
         let text = format!("version 1.0;\ngraph G( x ) -> ( y ) {{ x = external(shape = [2,3,4]); {body} }}");
         let parsed = parse("test", text, &options);
@@ -69,7 +70,15 @@ mod tests {
             Ok(expansion) => expansion.diagnostics,
             Err(errors) => errors,
         };
-        found.into_sorted().iter().map(|found| found.code.as_str()).collect()
+        let sources = parsed.document.sources();
+        let call = |found: &Diagnostic| {
+            found.expansion.last().map(|frame| format!("{} in {}", frame.fragment, sources.name(frame.at.file)))
+        };
+        found.into_sorted().iter().map(|found| (found.code.as_str(), call(found))).collect()
+    }
+
+    fn codes(body: &str, strict: bool, lower: Lower) -> Vec<&'static str> {
+        codes_in_calls(body, strict, lower).into_iter().map(|(code, _)| code).collect()
     }
 
     #[test]
@@ -106,9 +115,10 @@ mod tests {
                 assert_eq!(codes(&body, strict, Lower::Custom), ["E0908"], "{body}");
             }
         }
-        // The parts of a compound give the code once, at the call.
+        // The parts of a compound give the code once, with the call.
         let pool = "y = max_pool(x, size = [1,1,2], border = 'zero');";
-        assert_eq!(codes(pool, false, Lower::All), ["E0908"]);
+        assert_eq!(codes_in_calls(pool, false, Lower::All), [("E0908", Some("max_pool in test".to_owned()))]);
+        assert_eq!(codes_in_calls(pool, false, Lower::Custom), [("E0908", None)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Migration of flat graphs from the provisional dialect to NNEF 1.0.5.
 //!
-//! A pass between expansion and writing. The [`table`] has the counterpart of each operation.
+//! A pass between expansion and writing. The [`migration_table`] has the counterpart of each operation.
 //! Operations without a counterpart are found before anything is changed, so that the expansion can be
 //! repeated with the compounds among them expanded.
 

@@ -28,7 +28,7 @@ const COMPARED: usize = 1 << 20;
 /// Merges equal nodes and constants of the graphs and functions of a model. Returns how many were merged.
 ///
 /// Outputs of graphs keep their names, and nodes whose results depend on more than their operands are left alone: random
-/// numbers, operators of other domains, control flow.
+/// numbers, operators without a schema, control flow.
 pub(crate) fn share(model: &mut ModelProto) -> u64 {
     let References { named, .. } = References::of(model);
     let ModelProto { names, graph, functions, opsets, .. } = model;

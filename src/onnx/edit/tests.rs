@@ -119,7 +119,7 @@ fn values_of_inputs_are_constants() {
     };
     let code = |result: Result<String, Diagnostics>| result.unwrap_err().iter().next().unwrap().code;
     let text = bind("w", Tensor::integers(&[2], vec![3, 4]).unwrap()).unwrap();
-    assert!(text.contains("float[2] w = {3") && text.contains("(float[N, 2] x, int64 n)"), "{text}");
+    assert!(text.contains("float[2] w = {3.0, 4.0}") && text.contains("(float[N, 2] x, int64 n)"), "{text}");
     assert_eq!(code(bind("w", Tensor::integers(&[3], vec![3, 4, 5]).unwrap())), Code::OptionValue);
     assert_eq!(code(bind("n", Tensor::scalars(&[], vec![1.5]).unwrap())), Code::OptionValue);
     assert_eq!(code(bind("m", Tensor::scalars(&[], vec![1.0]).unwrap())), Code::OptionInput);

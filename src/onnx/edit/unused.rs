@@ -9,8 +9,8 @@ use crate::onnx::schema::Schemas;
 use crate::onnx::walk::{each_graph, each_graph_mut};
 use crate::room::with_stack;
 
-/// Removes nodes of standard operators and constants that neither an output of their graph nor a node needs, also in
-/// graphs inside nodes. Nodes of other domains stay: what they do is not known.
+/// Removes nodes of operators with a schema and constants that neither an output of their graph nor a node needs, also in
+/// graphs inside nodes. Other nodes stay: what they do is not known.
 pub(super) fn remove(model: &mut ModelProto) {
     let References { named, .. } = References::of(model);
     let ModelProto { names, graph: Some(graph), .. } = model else { return };

@@ -35,6 +35,7 @@ mod tests {
         assert_eq!((before(&[1, 2, 3], 2), before(&[1, 2, 3], 7)), (&[1, 2][..], &[1, 2, 3][..]));
         assert_eq!((product(&[3, -1]), product(&[i64::MAX, 2]), product(&[])), (Some(-3), None, Some(1)));
         assert_eq!((known_product(&[Some(2), None]), known_product(&[Some(2), Some(5)])), (None, Some(10)));
+        assert_eq!(known_product(&[Some(i64::MAX), Some(2)]), None);
         assert_eq!((known_at(&[Some(4), None], 0), known_at(&[None], 0), known_at(&[], 3)), (Some(4), None, None));
     }
 }

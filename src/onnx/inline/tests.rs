@@ -163,7 +163,7 @@ fn too_many_nodes_are_refused_before_they_are_made() {
     assert_eq!(refused("y = l.f22 (x)", &functions), [Code::MemoryBudget]);
 }
 
-/// Parts of copies that are not nodes count: operands, constants of graphs.
+/// Parts of copies that are not nodes count: operands, results, attributes, constants of graphs.
 #[test]
 fn all_parts_of_copies_count() {
     const COUNT: usize = 2_000;
@@ -189,8 +189,11 @@ fn all_parts_of_copies_count() {
     refused(&format!("fn f (a) => (b) {{ b = If <then_branch = {branch}, else_branch = e () => (a) {{ }}> (a) }}"));
     let formals = repeated(&|i| format!("c{i}"));
     refused(&format!("fn f (a) => (b) {{ b = l.h () }} fn h ({formals}) => (b) {{ b = Neg (c0) }}"));
-    let operands = repeated(&|_| "a".to_owned());
-    refused(&format!("fn f (a) => (b) {{ b = Sum ({operands}) }}"));
+    refused(&format!("fn f (a) => (c0) {{ {formals} = Split (a) }}"));
+    let numbers = repeated(&|_| "1000000".to_owned());
+    refused(&format!("fn f (a) => (b) {{ b = Neg <k: ints = [{numbers}]> (a) }}"));
+    // Copies share a text in memory, but each has its own in the file.
+    refused(&format!("fn f (a) => (b) {{ b = Neg <k = \"{}\"> (a) }}", "a".repeat(4 * COUNT)));
 }
 
 #[test]

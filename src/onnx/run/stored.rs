@@ -232,15 +232,46 @@ mod tests {
     use super::*;
     use crate::eval::Limits;
     use crate::onnx::types::ELEMENTS;
+    use crate::tensor::DType;
+
+    /// Items of a type: fractions, negative numbers and large ones, where it has them.
+    fn items(element: &ElementType) -> Data {
+        let dtype = dtype(element).unwrap();
+        match dtype {
+            DType::Complex64 => Data::Complex64(vec![[1.0, -2.0], [0.5, 0.0]]),
+            DType::Complex128 => Data::Complex128(vec![[1.0, -2.0], [0.5, 0.0]]),
+            _ if element.name == "float8e8m0" => Data::from_floats(dtype, [1.0, 0.5, 2.0].into_iter()),
+            _ if dtype.is_integer() => Data::from_floats(dtype, [1.0, -2.0, 1.8e19].into_iter()),
+            _ => Data::from_floats(dtype, [1.0, 0.5, 0.0, -1.5].into_iter()),
+        }
+    }
 
     #[test]
     fn constants_of_all_types_come_back() {
         let budget = Budget::new(Limits::default());
         for element in ELEMENTS {
-            let dtype = dtype(element).unwrap();
-            let tensor = Tensor::new(&[3], Data::from_floats(dtype, [1.0, 0.5, 2.0].into_iter())).unwrap();
+            let data = items(element);
+            let tensor = Tensor::new(&[data.len()], data).unwrap();
             let proto = tensor_proto(&tensor, None);
             assert_eq!(tensor_of(&proto, &Stores::new(None), &budget).unwrap(), tensor, "{}", element.name);
+        }
+    }
+
+    /// Other programs read the same numbers.
+    #[test]
+    fn raw_data_are_those_of_onnx() {
+        for (name, items, bytes) in [
+            ("bool", &[0.0, 1.0][..], &[0_u8, 1][..]),
+            ("int16", &[1.0, -2.0], &[1, 0, 0xFE, 0xFF]),
+            ("uint2", &[1.0, 2.0, 3.0], &[0x39]),
+            ("int4", &[1.0, -2.0, 3.0], &[0xE1, 0x03]),
+            ("float16", &[1.0, -2.0], &[0x00, 0x3C, 0x00, 0xC0]),
+            ("bfloat16", &[1.0, -2.0], &[0x80, 0x3F, 0x00, 0xC0]),
+            ("float8e8m0", &[1.0, 0.5], &[0x7F, 0x7E]),
+            ("float4e2m1", &[0.5, -6.0], &[0xF1]),
+        ] {
+            let dtype = dtype(ElementType::named(name).unwrap()).unwrap();
+            assert_eq!(raw(&Data::from_floats(dtype, items.iter().copied())), bytes, "{name}");
         }
     }
 }

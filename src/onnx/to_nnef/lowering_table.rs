@@ -204,6 +204,8 @@ mod tests {
         for (name, how) in lines {
             writeln!(table, "| `{name}` | {how} |").unwrap();
         }
+        // Nothing else stands in it.
+        table.push('\n');
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/onnx-to-nnef.md");
         let text = std::fs::read_to_string(path).unwrap();
         assert!(text.contains(&table), "docs/onnx-to-nnef.md lacks the table:\n{table}");

@@ -247,6 +247,29 @@ fn what_stands_in_the_wrong_place_is_told_the_same() {
     }
 }
 
+/// A text with errors is read in one way in the end: only valid texts differ, and what one word makes of them, which is
+/// valid in some places.
+#[test]
+fn documents_with_another_word_are_read_the_same() {
+    let document = "version 1.0 ; extension a ; fragment f ( x : integer ) -> ( y : string ) { a = f ( x ) ; y = b ; } \
+        graph g ( x ) -> ( y ) { a = f ( x ) ; b = c ; y = f ( a , k = [ 1 , 2 ] ) ; }";
+    let others = "version 1.0 extension fragment graph f = ; ( ) { } [ ] , : -> @ ' #c\n 1 + in";
+    let words: Vec<&str> = document.split(' ').filter(|word| !word.is_empty()).collect();
+    let mut valid = 0;
+    for at in 0..words.len() {
+        let (before, from) = words.split_at(at);
+        let mut changed = vec![[before, &from[1..]].concat()];
+        for other in others.split(' ') {
+            changed.extend([[before, &[other], from].concat(), [before, &[other], &from[1..]].concat()]);
+        }
+        for text in changed.iter().map(|words| words.join(" ")) {
+            compare(&text, Dialect::V1).expect("the same");
+            valid += usize::from(!read(&text, Dialect::V1, true).diagnostics.has_errors());
+        }
+    }
+    assert!(valid > 150, "{valid} are valid");
+}
+
 fn compare_folder(folder: &Path, count: &mut usize) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {

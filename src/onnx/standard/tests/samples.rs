@@ -108,7 +108,7 @@ pub(super) const SAMPLES: &[Sample] = &[
     sample("Range", "(float a, float b, float c) => (float[N] y) { y = Range (a, b, c) }"),
     sample("ReduceL1", "(float[2,3] x, int64[1] a) => (float[2,1] y) { y = ReduceL1 (x, a) }"),
     sample("ReduceL2", "(int32[2,3] x) => (int32 y) { y = ReduceL2 <keepdims = 0> (x) }"),
-    sample("ReduceLogSum", "(float[2,3] x) => (float y) { y = ReduceLogSum <keepdims = 0> (x) }"),
+    sample("ReduceLogSum", "(float[2,3] x) => (float y) { p = Exp (x) y = ReduceLogSum <keepdims = 0> (p) }"),
     sample("ReduceLogSumExp", "(float[2,3] x) => (float y) { y = ReduceLogSumExp <keepdims = 0> (x) }"),
     sample("ReduceSumSquare", "(float[2,3] x) => (float y) { y = ReduceSumSquare <keepdims = 0> (x) }"),
     sample("Relu", "(int32[3] x) => (int32[3] y) { y = Relu (x) }"),

@@ -108,14 +108,21 @@ fn transforms_are_products_with_waves() {
 /// Operators that have no rule for complex numbers are passed through.
 #[test]
 fn other_operators_on_complex_numbers_are_named() {
-    for (kind, params) in [("F.relu", ""), ("torch.sin", ""), ("torch.max", "dim=0"), ("torch.mul", "other=inf")] {
+    let complex = "it computes with complex numbers, which NNEF does not have";
+    let message = |kind: &str, why: &str| Some(format!("`{kind}` is passed through: {why}"));
+    for (kind, params, why) in [
+        ("F.relu", "", complex),
+        ("torch.sin", "", complex),
+        ("torch.max", "dim=0", complex),
+        ("torch.mul", "other=inf", "its setting `other` is `inf`, expected a number"),
+    ] {
         let text = super::file(&["(2)c64"], kind, params);
-        assert!(told(&text).1.is_some(), "{kind}");
+        assert_eq!(told(&text).1, message(kind, why));
     }
     // Results that are complex are pairs, and others keep their shapes.
     for (element, wanted) in [("f32", "[3]"), ("c64", "[3, 2]")] {
-        let (graph, message) = told(&super::file(&["(2)c64"], "foo.bar", &format!("#1=(3){element}")));
+        let (graph, found) = told(&super::file(&["(2)c64"], "foo.bar", &format!("#1=(3){element}")));
         let shape = graph.shape(graph.outputs[0]).map(|shape| format!("{shape:?}"));
-        assert!(message.is_some() && shape.as_deref() == Some(wanted), "{element}: {shape:?}");
+        assert_eq!((found, shape.as_deref()), (message("foo.bar", complex), Some(wanted)), "{element}");
     }
 }

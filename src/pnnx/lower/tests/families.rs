@@ -192,8 +192,8 @@ pub(super) const EXAMPLES: &[Example] = &[
 /// The shape and the items of an operand.
 pub(super) type Input<'a> = (&'a str, &'a [f64]);
 
-/// The items of the results of a file.
-fn results(text: &str, inputs: &[Input]) -> Vec<Vec<f64>> {
+/// The shapes and the items of the results of a file.
+fn outputs(text: &str, inputs: &[Input]) -> Vec<(Vec<usize>, Vec<f64>)> {
     let (graph, passed) = lowered(text);
     assert!(!passed, "{text}{:?}", told(text).1);
     let input = |(i, (shape, items)): (usize, &Input)| {
@@ -211,7 +211,12 @@ fn results(text: &str, inputs: &[Input]) -> Vec<Vec<f64>> {
     let inputs: Vec<_> = inputs.iter().enumerate().map(input).collect();
     let found = Evaluator::default().run(&graph, &inputs, &BTreeMap::new());
     let found = found.unwrap_or_else(|error| panic!("{text}{}", error.message));
-    found.outputs.iter().map(|(_, output)| output.to_scalars().to_vec()).collect()
+    found.outputs.iter().map(|(_, output)| (output.shape().to_vec(), output.to_scalars().to_vec())).collect()
+}
+
+/// The items of the results of a file.
+fn results(text: &str, inputs: &[Input]) -> Vec<Vec<f64>> {
+    outputs(text, inputs).into_iter().map(|(_, items)| items).collect()
 }
 
 /// Operands with their items, the kind, the parameters, and the items of the results.
@@ -226,6 +231,19 @@ pub(super) fn check(cases: &[Case]) {
         let same = |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| near(a, b));
         let all = found.len() == wanted.len() && found.iter().zip(*wanted).all(|(a, b)| same(a, b));
         assert!(all, "{text}{found:?} instead of {wanted:?}");
+    }
+}
+
+/// Operands with their items, the kind, the parameters, and the shapes of the results.
+pub(super) type ShapeCase<'a> = (&'a [Input<'a>], &'a str, &'a str, &'a [&'a [usize]]);
+
+/// Compares the shapes of results, whose items alone [`check`] compares.
+pub(super) fn check_shapes(cases: &[ShapeCase]) {
+    for (inputs, kind, params, wanted) in cases {
+        let shapes: Vec<&str> = inputs.iter().map(|(shape, _)| *shape).collect();
+        let text = file(&shapes, kind, params);
+        let found: Vec<Vec<usize>> = outputs(&text, inputs).into_iter().map(|(shape, _)| shape).collect();
+        assert_eq!(found, *wanted, "{text}");
     }
 }
 
@@ -258,6 +276,10 @@ fn functions_with_formulas() {
         (&[pair, pair], "torch.cdist", "$x1=0 $x2=1 p=1.0", &[&[0.0, 7.0, 7.0, 0.0]]),
         // One row beside two.
         (&[pair, ("(1,2)f32", &[0.0, 0.0])], "torch.cdist", "$x1=0 $x2=1 p=1.0", &[&[0.0, 7.0]]),
+    ]);
+    check_shapes(&[
+        (&[("(2)i64", &[2.0, 0.0])], "F.one_hot", "num_classes=3", &[&[2, 3]]),
+        (&[pair, ("(1,2)f32", &[0.0, 0.0])], "torch.cdist", "$x1=0 $x2=1 p=1.0", &[&[2, 1]]),
     ]);
     // Distances are those of rows.
     for shapes in [["(3)f32", "(2,3)f32"], ["(2,3)f32", "(3)f32"]] {
@@ -349,6 +371,22 @@ fn items_are_taken_at_indices() {
         (&[mixed], "torch.argmax", "dim=None keepdim=False", &[&[4.0]]),
         (&[mixed], "torch.argmin", "keepdim=True", &[&[1.0]]),
     ]);
+    check_shapes(&[
+        (&[SIX, ("(1,3)i64", &[1.0, 0.0, 1.0])], "torch.gather", "$input=0 $index=1 dim=0", &[&[1, 3]]),
+        (&[SIX, ("(2)i64", &[-1.0, 1.0])], "torch.take", "$input=0 $index=1", &[&[2]]),
+        (&[SIX], "Tensor.index", "expr=[1]", &[&[3]]),
+        (&[SIX], "Tensor.index", "expr=[None,[2,-3]]", &[&[2, 2]]),
+        (&[SIX], "torch.repeat_interleave", "repeats=2 dim=0", &[&[4, 3]]),
+        (&[SIX], "torch.repeat_interleave", "repeats=2", &[&[12]]),
+        (&[("(5)f32", &[1., 2., 3., 4., 5.])], "Tensor.unfold", "dimension=0 size=2 step=3", &[&[2, 2]]),
+        (&[mixed], "torch.topk", "dim=1 k=2 largest=True sorted=True", &[&[2, 2], &[2, 2]]),
+        (&[mixed], "torch.kthvalue", "k=2", &[&[2], &[2]]),
+        (&[mixed], "torch.kthvalue", "dim=1 k=2 keepdim=True", &[&[2, 1], &[2, 1]]),
+        (&[mixed], "torch.median", "", &[&[]]),
+        (&[mixed], "torch.argmax", "dim=None keepdim=False", &[&[]]),
+        (&[mixed], "torch.argmax", "dim=1 keepdim=True", &[&[2, 1]]),
+        (&[mixed], "torch.argmin", "keepdim=True", &[&[1, 1]]),
+    ]);
 }
 
 #[test]
@@ -392,6 +430,16 @@ fn items_are_accumulated() {
         (&[("(2,2)f32", &[0.0, 0.0, 2.0, 0.0])], "torch.any", "dim=(1)", &[&[0.0, 1.0]]),
         (&[("(3)f32", &[0.0, 0.0, 0.0])], "torch.logcumsumexp", "dim=0", &[&[0.0, 2f64.ln(), 3f64.ln()]]),
     ]);
+    let bits: Input = ("(2,2)bool", &[0.0, 1.0, 1.0, 1.0]);
+    check_shapes(&[
+        (&[SIX], "torch.cumsum", "dim=1", &[&[2, 3]]),
+        (&[SIX], "torch.cumprod", "dim=0", &[&[2, 3]]),
+        (&[SIX], "torch.prod", "dim=1 keepdim=True", &[&[2, 1]]),
+        (&[SIX], "torch.prod", "dim=1 keepdim=False", &[&[2]]),
+        (&[SIX], "torch.prod", "", &[&[]]),
+        (&[bits], "torch.all", "dim=1", &[&[2]]),
+        (&[bits], "torch.any", "dim=(1) keepdim=True", &[&[2, 1]]),
+    ]);
 }
 
 #[test]
@@ -410,6 +458,10 @@ fn items_are_moved() {
         (&[SIX], "torch.triu", "diagonal=1", &[&[0.0, 2.0, 3.0, 0.0, 0.0, 6.0]]),
         (&[("(1,3)f32", &[1., 2., 3.]), SIX], "Tensor.expand_as", "$input=0 $other=1", &[&[1., 2., 3., 1., 2., 3.]]),
     ]);
+    check_shapes(&[
+        (&[SIX], "torch.rot90", "k=1 dims=(0,1)", &[&[3, 2]]),
+        (&[SIX], "torch.narrow", "dim=1 start=-2 length=2", &[&[2, 2]]),
+    ]);
 }
 
 #[test]
@@ -424,6 +476,13 @@ fn norms_have_any_order() {
         (&[row], "F.normalize", "p=1.0 dim=1", &[&[-1.0 / 3.0, 0.0, 2.0 / 3.0]]),
         (&[row], "torch.var_mean", "dim=(1) correction=0", &[&[14.0 / 9.0], &[1.0 / 3.0]]),
     ]);
+    check_shapes(&[
+        (&[row], "torch.norm", "p=inf dim=(1)", &[&[1]]),
+        (&[row], "torch.norm", "p=-inf", &[&[]]),
+        (&[row], "torch.norm", "p=0 dim=1 keepdim=True", &[&[1, 1]]),
+        (&[row], "torch.norm", "p=fro dim=(0,1)", &[&[]]),
+        (&[row], "torch.var_mean", "dim=(1) correction=0", &[&[1], &[1]]),
+    ]);
 }
 
 #[test]
@@ -437,6 +496,12 @@ fn diagonals_are_items_of_matrices() {
         (&[two], "torch.diag", "diagonal=-1", &[&[0.0, 0.0, 0.0, 7.0, 0.0, 0.0, 0.0, 8.0, 0.0]]),
         (&[("(3,1,2)f32", SIX.1)], "torch.diagonal", "dim1=0 dim2=-1", &[&[1.0, 4.0]]),
         (&[SIX], "torch.trace", "", &[&[6.0]]),
+    ]);
+    check_shapes(&[
+        (&[SIX], "torch.diag", "diagonal=1", &[&[2]]),
+        (&[two], "torch.diag", "diagonal=1", &[&[3, 3]]),
+        (&[("(3,1,2)f32", SIX.1)], "torch.diagonal", "dim1=0 dim2=-1", &[&[1, 2]]),
+        (&[SIX], "torch.trace", "", &[&[]]),
     ]);
 }
 
@@ -474,6 +539,8 @@ fn types_are_carried() {
         (&[signs], "Tensor.new_full", "$input=0 fill_value=3 size=(2)", &[&[3.0, 3.0]]),
         (&[signs], "torch.ones_like", "", &[&[1.0; 4]]),
     ]);
+    let axes: [Input; 2] = [("(2)f32", &[1., 2.]), ("(3)f32", &[3., 4., 5.])];
+    check_shapes(&[(&axes, "torch.meshgrid", "indexing=xy", &[&[3, 2], &[3, 2]])]);
     for (params, kind) in [("other=1.5", "torch.bitwise_left_shift"), ("dtype=torch.complex64", "Tensor.to")] {
         assert!(lowered(&file(&["(4)i64"], kind, params)).1, "{kind} {params}");
     }
@@ -497,6 +564,17 @@ fn products_have_vectors_and_batches() {
         (&[two, three], "torch.outer", "$input=0 $vec2=1", &[&[1.0, 2.0, 3.0, 2.0, 4.0, 6.0]]),
         (&[SIX, SIX], "torch.inner", "$input=0 $other=1", &[&[14.0, 32.0, 32.0, 77.0]]),
         (&[two, SIX, three], "torch.addmv", "$input=0 $mat=1 $vec=2 alpha=2 beta=3", &[&[31.0, 70.0]]),
+    ]);
+    let stack: Input = ("(2,1,2)f32", &[1., 2., 3., 4.]);
+    check_shapes(&[
+        (&[three, three], "torch.dot", "$input=0 $tensor=1", &[&[]]),
+        (&[SIX, three], "torch.mv", "$input=0 $vec=1", &[&[2]]),
+        (&[two, SIX], "torch.matmul", "$input=0 $other=1", &[&[3]]),
+        (&[stack, ("(2,1)f32", &[1., 1.])], "torch.matmul", "$input=0 $other=1", &[&[2, 1, 1]]),
+        (&[two, ("(2,2,1)f32", &[1., 2., 3., 4.])], "torch.matmul", "$input=0 $other=1", &[&[2, 1]]),
+        (&[two, three], "torch.outer", "$input=0 $vec2=1", &[&[2, 3]]),
+        (&[SIX, SIX], "torch.inner", "$input=0 $other=1", &[&[2, 2]]),
+        (&[two, SIX, three], "torch.addmv", "$input=0 $mat=1 $vec=2 alpha=2 beta=3", &[&[2]]),
     ]);
 }
 
@@ -641,6 +719,17 @@ fn functions_of_one_row_of_torch() {
         ),
         (&[("(4)bool", &[1.0, 0.0, 0.0, 1.0])], "torch.diff", "dim=0", &[&[1.0, 0.0, 1.0]]),
         (&[("(1)f32", &[180.0])], "torch.deg2rad", "", &[&[std::f64::consts::PI]]),
+    ]);
+    let factors: [Input; 2] = [("(1,2)f32", &[1.0, 2.0]), ("(2,1)f32", &[1.0, 3.0])];
+    let sums = |axes: &str| format!("$input=0 $other=1 dims_self=({axes}) dims_other=({axes})");
+    check_shapes(&[
+        (&factors, "torch.kron", "$input=0 $other=1", &[&[2, 2]]),
+        (&[SIX, SIX], "torch.tensordot", &sums("0,1"), &[&[]]),
+        (&[SIX, SIX], "torch.tensordot", &sums("1"), &[&[2, 2]]),
+        (&[SIX], "torch.count_nonzero", "dim=(1)", &[&[2]]),
+        (&[("(4)f32", &[5.0, 1.0, 3.0, 2.0])], "torch.quantile", "q=0.25 dim=0 keepdim=False", &[&[]]),
+        (&[SIX, ("(2,1)i64", &[2.0, 0.0])], "torch.take_along_dim", "$input=0 $indices=1 dim=1", &[&[2, 1]]),
+        (&[("(2)f32", &[3.0, 4.0])], "torch.diag_embed", "offset=0", &[&[2, 2]]),
     ]);
 }
 

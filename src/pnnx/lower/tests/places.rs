@@ -1,6 +1,6 @@
 //! Places between items, bits, running extremes, and further ways to put items.
 
-use super::families::{Input, check};
+use super::families::{Input, check, check_shapes};
 use super::{Example, file, told};
 
 /// Examples for the rules, as those of the other rules.
@@ -37,6 +37,7 @@ const IMAGE: Input = ("(1,1,2,2)f32", &[1.0, 2.0, 3.0, 4.0]);
 #[test]
 fn images_are_sampled_between_their_items() {
     let grid: Input = ("(1,1,3,2)f32", &[0.0, 0.0, -1.0, -1.0, 0.5, 3.0]);
+    let parts = "aligned=False output_size=(1,2) sampling_ratio=1 spatial_scale=1.0";
     check(&[
         (
             &[IMAGE, grid],
@@ -62,6 +63,17 @@ fn images_are_sampled_between_their_items() {
             "aligned=False output_size=(1,1) sampling_ratio=1 spatial_scale=1.0",
             &[&[2.5]],
         ),
+        // Two boxes, each in two parts beside each other.
+        (
+            &[IMAGE, ("(2,5)f32", &[0.0, 0.0, 0.0, 2.0, 2.0, 0.0, 0.0, 0.0, 1.0, 1.0])],
+            "torchvision.ops.RoIAlign",
+            parts,
+            &[&[3.5, 4.0, 2.25, 2.75]],
+        ),
+    ]);
+    check_shapes(&[
+        (&[IMAGE, grid], "F.grid_sample", "$input=0 $grid=1 mode=bilinear align_corners=True", &[&[1, 1, 1, 3]]),
+        (&[IMAGE, ("(2,5)f32", &[0.0; 10])], "torchvision.ops.RoIAlign", parts, &[&[2, 1, 1, 2]]),
     ]);
     let ratio = "aligned=False output_size=(1,1) sampling_ratio=-1 spatial_scale=1.0";
     let found = told(&file(&["(1,1,2,2)f32", "(1,5)f32"], "torchvision.ops.RoIAlign", ratio)).1;

@@ -1,14 +1,20 @@
 //! Recurrent layers, attention, signals, normalization, quantization, losses.
 
 use super::trial::{check, results};
+use crate::tests::all_near;
 
 #[test]
 fn recurrent_layers_go_both_ways() {
-    let x = "float[2,1,1] x = {1,2}, float[2,1,1] w = {1,1}, float[2,1,1] r = {1,1}, int32[1] n = {1}";
-    let both =
-        "y, h = RNN <direction = \"bidirectional\", hidden_size = 1, activations = [\"Relu\", \"Relu\"]> (x, w, r)";
-    check(22, x, both, &[2, 2, 1, 1], &[1.0, 3.0, 3.0, 2.0]);
-    assert_eq!(results(22, x, both)[1].to_scalars(), [3.0, 3.0]);
+    // Each direction has its own weights and activation.
+    let x = "float[2,1,1] x = {1,2}, float[2,1,1] w = {1,2}, float[2,1,1] r = {1,10}";
+    let both = "y, h = RNN <direction = \"bidirectional\", hidden_size = 1, activations = [\"Relu\", \"Affine\"], \
+                activation_alpha = [-1.0]> (x, w, r)";
+    check(22, x, both, &[2, 2, 1, 1], &[1.0, 38.0, 3.0, -4.0]);
+    assert_eq!(results(22, x, both)[1].to_scalars(), [3.0, 38.0]);
+    let x = "float[2,1,1] x = {1,2}, float[1,1,1] w = {2}, float[1,1,1] r = {10}";
+    let back = "y, h = RNN <direction = \"reverse\", hidden_size = 1, activations = [\"Relu\"]> (x, w, r)";
+    check(22, x, back, &[2, 1, 1, 1], &[42.0, 4.0]);
+    assert_eq!(results(22, x, back)[1].to_scalars(), [42.0]);
     let short = "y, h = RNN <hidden_size = 1, activations = [\"Affine\"], activation_alpha = [2.0]> (x, w, r, , n)";
     let one = "float[2,1,1] x = {1,2}, float[1,1,1] w = {1}, float[1,1,1] r = {1}, int32[1] n = {1}";
     check(22, one, short, &[2, 1, 1, 1], &[2.0, 0.0]);
@@ -18,14 +24,26 @@ fn recurrent_layers_go_both_ways() {
 #[test]
 fn gates_of_recurrent_layers() {
     let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
-    let gru = "float[1,1,1] x = {1}, float[1,3,1] w = {0,0,1}, float[1,3,1] r = {0,0,2}, float[1,1,1] h = {0.5}";
-    let wanted = 0.5 * (1.0f64 + 0.5).tanh() + 0.25;
-    check(22, gru, "y = GRU <hidden_size = 1> (x, w, r, , , h)", &[1, 1, 1, 1], &[wanted]);
-    check(22, gru, "y = GRU <hidden_size = 1, linear_before_reset = 1> (x, w, r, , , h)", &[1, 1, 1, 1], &[wanted]);
+    let gru = "float[1,1,1] x = {1}, float[1,3,1] w = {1,-1,0.5}, float[1,3,1] r = {0.5,1,2}, \
+               float[1,6] b = {0,0,0,0,0,1}, float[1,1,1] h = {0.5}";
+    let (update, reset) = (sigmoid(1.0 + 0.25), sigmoid(-1.0 + 0.5));
+    // The bias is added to the product with the state, before or behind the gate.
+    for (before, state) in [(0, reset * 0.5 * 2.0 + 1.0), (1, reset * (0.5 * 2.0 + 1.0))] {
+        let node = format!("y = GRU <hidden_size = 1, linear_before_reset = {before}> (x, w, r, b, , h)");
+        let wanted = (1.0 - update) * (0.5 + state).tanh() + update * 0.5;
+        check(22, gru, &node, &[1, 1, 1, 1], &[wanted]);
+    }
     let lstm = "float[1,1,1] x = {1}, float[1,4,1] w = {1,2,3,4}, float[1,4,1] r = {0,0,0,0}, float[1,1,1] c = {0.5}";
     let cell = sigmoid(3.0) * 0.5 + sigmoid(1.0) * 4f64.tanh();
     let hidden = sigmoid(2.0) * cell.tanh();
     check(22, lstm, "y = LSTM <hidden_size = 1, layout = 1> (x, w, r, , , c, c)", &[1, 1, 1, 1], &[hidden]);
+    let peepholes = "float[1,1,1] x = {1}, float[1,4,1] w = {1,2,3,4}, float[1,4,1] r = {2,-1,-2,1}, \
+                     float[1,1,1] h = {-1}, float[1,1,1] c = {0.5}, float[1,3] p = {0.5,-2,1}";
+    let cell = sigmoid(3.0 + 2.0 + 0.5) * 0.5 + sigmoid(1.0 - 2.0 + 0.25) * 3f64.tanh();
+    let hidden = sigmoid(2.0 + 1.0 - 2.0 * cell) * cell.tanh();
+    let node = "y, last, state = LSTM <hidden_size = 1> (x, w, r, , , h, c, p)";
+    check(22, peepholes, node, &[1, 1, 1, 1], &[hidden]);
+    assert!(all_near(&results(22, peepholes, node)[2].to_scalars(), &[cell], 1e-6));
 }
 
 #[test]
@@ -38,6 +56,9 @@ fn attention_masks_keys() {
     let past = "y, a, b = Attention <is_causal = 1> (q, k, v, , k, v)";
     check(24, q, past, &[1, 1, 2, 1], &[8.0 / 3.0, 3.0]);
     assert_eq!(results(24, q, past)[1].to_scalars(), [1.0, 2.0, 1.0, 2.0]);
+    let scores = "float[1,1,1,1] q = {1}, float[1,1,2,1] k = {0,1.0986123}, float[1,1,2,1] v = {0,4}";
+    check(24, scores, "y = Attention (q, k, v)", &[1, 1, 1, 1], &[3.0]);
+    check(24, scores, "y = Attention <scale = 2.0> (q, k, v)", &[1, 1, 1, 1], &[3.6]);
     let packed = "float[1,1,2] x = {1,2}, float[1,1,1] v = {7}";
     check(24, packed, "y = Attention <q_num_heads = 2, kv_num_heads = 1> (x, v, v)", &[1, 1, 2], &[7.0, 7.0]);
 }
@@ -118,8 +139,11 @@ fn losses_ignore_targets() {
     check(22, x, "y = NegativeLogLikelihoodLoss (x, t)", &[], &[2.5]);
     check(22, x, "y = NegativeLogLikelihoodLoss <ignore_index = 0> (x, t, w)", &[], &[2.0]);
     check(22, x, "y = NegativeLogLikelihoodLoss <reduction = \"none\"> (x, t, w)", &[2], &[6.0, 3.0]);
-    let even = "float[1,2] x = {5,5}, int64[1] t = {1}";
-    check(13, even, "y, p = SoftmaxCrossEntropyLoss (x, t)", &[], &[2f64.ln()]);
+    // The softmax of the items is a quarter and three quarters.
+    let odds = "float[1,2] x = {0,1.0986123}, int64[1] t = {1}";
+    let loss = "y, p = SoftmaxCrossEntropyLoss (x, t)";
+    check(13, odds, loss, &[], &[(4.0f64 / 3.0).ln()]);
+    assert!(all_near(&results(13, odds, loss)[1].to_scalars(), &[0.25f64.ln(), 0.75f64.ln()], 1e-6));
 }
 
 #[test]

@@ -31,17 +31,22 @@ fn sums_of_products_by_names() {
         ("ii->i", "a", &[2], &[1.0, 4.0]),
         ("ii", "a", &[], &[5.0]),
         ("...j,j->...", "a, v", &[2], &[-1.0, -1.0]),
-        ("i,j", "v, v", &[2, 2], &[1.0, -1.0, -1.0, 1.0]),
+        // Axes of a result that is not written are in the order of their letters.
+        ("j,ik", "v, a", &[2, 2, 2], &[1.0, 2.0, -1.0, -2.0, 3.0, 4.0, -3.0, -4.0]),
     ] {
         check(12, X, &format!("y = Einsum <equation = \"{equation}\"> ({operands})"), shape, wanted);
     }
-    for (equation, code) in [
-        ("ij", Code::EvalShapes),
-        ("i->", Code::EvalShapes),
-        ("ij,jk->iz", Code::EvalArgument),
-        ("i1,jk", Code::EvalArgument),
+    let constants = format!("{X}, float[3] three = {{1, 2, 3}}");
+    for (equation, operands, code) in [
+        ("ij", "a, b", Code::EvalShapes),
+        ("i->", "a", Code::EvalShapes),
+        ("ij,j", "a, b", Code::EvalShapes),
+        ("ij,j", "a, three", Code::EvalShapes),
+        ("ij,jk->iz", "a, b", Code::EvalArgument),
+        ("ij,jk->ii", "a, b", Code::EvalArgument),
+        ("i1,jk", "a, b", Code::EvalArgument),
     ] {
-        let node = format!("y = Einsum <equation = \"{equation}\"> (a, b)");
-        assert_eq!(refused(12, X, &node), Some(code), "{equation}");
+        let node = format!("y = Einsum <equation = \"{equation}\"> ({operands})");
+        assert_eq!(refused(12, &constants, &node), Some(code), "{equation} {operands}");
     }
 }

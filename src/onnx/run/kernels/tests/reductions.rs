@@ -61,6 +61,9 @@ fn sums_and_products_up_to_each_item() {
     check(14, x, "y = CumSum (x, a)", &[3], &[1.0, 3.0, 6.0]);
     check(14, x, "y = CumSum <exclusive = 1, reverse = 1> (i, a)", &[3], &[5.0, 3.0, 0.0]);
     check(26, x, "y = CumProd <exclusive = 1> (x, a)", &[3], &[1.0, 1.0, 2.0]);
+    let rows = "float[2,3] x = {1, 2, 3, 4, 5, 6}, int64 a = {1}, int64 first = {-2}";
+    check(14, rows, "y = CumSum (x, a)", &[2, 3], &[1.0, 3.0, 6.0, 4.0, 9.0, 15.0]);
+    check(14, rows, "y = CumSum (x, first)", &[2, 3], &[1.0, 2.0, 3.0, 5.0, 7.0, 9.0]);
 }
 
 #[test]
