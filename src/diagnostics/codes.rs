@@ -474,6 +474,12 @@ codes! {
 }
 
 impl Code {
+    /// Whether it says that a limit on all that is done is exceeded, so that nothing else can be done either: on
+    /// operations, memory or steps.
+    pub(crate) fn is_spent(self) -> bool {
+        matches!(self, Code::OperationBudget | Code::MemoryBudget | Code::StepBudget)
+    }
+
     /// The stable text of the code.
     pub fn as_str(self) -> &'static str {
         self.info().code

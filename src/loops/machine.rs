@@ -22,8 +22,10 @@ use crate::progress;
 /// The default trip limit of loops without a count.
 const MAX_TRIPS: u64 = 1_000_000;
 
-/// Codes of failures that end the run at once instead of propagating.
-const FATAL: &[Code] = &[Code::StepBudget, Code::MemoryBudget, Code::LengthBudget, Code::OperationBudget];
+/// Whether a failure with a code ends the run at once instead of propagating.
+fn is_fatal(code: Code) -> bool {
+    code.is_spent() || code == Code::LengthBudget
+}
 
 /// The state of a run.
 pub(crate) struct Machine<'n> {
@@ -130,7 +132,7 @@ impl<'n> Machine<'n> {
     /// Sets the value of a tensor, or ends the run if its failure is fatal.
     fn give(&mut self, tensor: TensorId, value: Computed<Sym>) -> MachineResult {
         match value {
-            Err(failure) if FATAL.contains(&failure.code) => Err(failure),
+            Err(failure) if is_fatal(failure.code) => Err(failure),
             value => self.set(tensor, Some(value)),
         }
     }
@@ -362,7 +364,7 @@ impl<'n> Machine<'n> {
             let value = self.value(outlet.input);
             match value.and_then(|value| collector.push(&mut self.symbols, &site, &value, active)) {
                 Ok(()) => {}
-                Err(failure) if FATAL.contains(&failure.code) => return Err(failure),
+                Err(failure) if is_fatal(failure.code) => return Err(failure),
                 // The trip may be inactive, where a failure has no effect: the loop ends here.
                 Err(failure) if active.is_some() && failure.code != Code::NotFlattenable => {
                     return self.give_up(running.plan.limit, active);

@@ -26,9 +26,10 @@ impl Failures {
     }
 }
 
-/// Whether an error says that a limit of the whole expansion is reached, so that nothing else can be expanded.
-fn is_limit(code: Code) -> bool {
-    matches!(code, Code::OperationBudget | Code::MemoryBudget | Code::StepBudget | Code::PictureTooLarge)
+/// Calls a function with the slot of each name that a statement of the graph assigns.
+fn each_target(checked: &Checked, statement: &Assignment, f: &mut impl FnMut(u32)) {
+    let (ast, nodes) = (&checked.document.main().ast, &checked.statements.nodes);
+    demand::each_target(ast, nodes, statement.target, &mut |_, slot| f(slot));
 }
 
 impl Expander {
@@ -74,25 +75,21 @@ impl Expander {
     /// Whether the names that a statement assigns have values.
     fn is_made(&self, checked: &Checked, statement: &Assignment) -> bool {
         let mut all = true;
-        let (ast, nodes) = (&checked.document.main().ast, &checked.statements.nodes);
-        demand::each_target(ast, nodes, statement.target, &mut |_, slot| all &= self.machine.has_value(slot));
+        each_target(checked, statement, &mut |slot| all &= self.machine.has_value(slot));
         all
     }
 }
 
 impl Failures {
     fn add(&mut self, checked: &Checked, statement: Option<&Assignment>, error: Diagnostic) {
-        self.ended |= is_limit(error.code);
+        self.ended |= error.code.is_spent() || error.code == Code::PictureTooLarge;
         self.found.report(error);
         statement.into_iter().for_each(|statement| self.miss(checked, statement));
     }
 
     /// Notes that the names of a statement have no values.
     fn miss(&mut self, checked: &Checked, statement: &Assignment) {
-        let (ast, nodes) = (&checked.document.main().ast, &checked.statements.nodes);
-        demand::each_target(ast, nodes, statement.target, &mut |_, slot| {
-            self.missing.insert(slot);
-        });
+        each_target(checked, statement, &mut |slot| _ = self.missing.insert(slot));
     }
 
     /// Whether a statement needs a name that has no value.

@@ -25,9 +25,10 @@ use crate::options::Options;
 use crate::source::names::Name;
 use crate::source::{Location, Span};
 
-/// Errors about exceeded limits, which end the expansion.
-const BUDGETS: &[Code] =
-    &[Code::EndlessRecursion, Code::OperationBudget, Code::LengthBudget, Code::MemoryBudget, Code::StepBudget];
+/// Whether an error is about an exceeded limit, which ends the expansion.
+fn is_limit(code: Code) -> bool {
+    code.is_spent() || matches!(code, Code::EndlessRecursion | Code::LengthBudget)
+}
 
 /// Adds an unused input to a graph without inputs: NNEF requires one.
 pub(super) fn demand_input(checked: &Checked, units: &Units, graph: &mut Graph) {
@@ -150,7 +151,7 @@ impl Keeper<'_, '_> {
                         self.collect(&body);
                         self.flat[next].1 = Some(Box::new(body));
                     }
-                    Err(failure) if BUDGETS.contains(&failure.code) => return Err(failure),
+                    Err(failure) if is_limit(failure.code) => return Err(failure),
                     // The attributes are known only to the operation that runs the body, if there
                     // is one: a string may be the name of a fragment by chance.
                     Err(_) => self.keep_verbatim(id),
