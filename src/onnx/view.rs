@@ -397,7 +397,7 @@ impl<'m> View<'m> {
             };
             return (names(&function.inputs, node.inputs.len()), names(&function.outputs, node.outputs.len()));
         }
-        let version = self.imports.version(&self.model.names, node.domain).unwrap_or(i64::MAX);
+        let version = self.imports.version_read(&self.model.names, node.domain);
         let SchemaLookup::Schema(schema) = self.schemas.find(domain, operator, version) else {
             return (Vec::new(), Vec::new());
         };

@@ -241,3 +241,51 @@ fn long_and_hostile_documents_are_reworked() {
         assert!(flat.len() < 10 * text.len() + 100_000, "{} of {} bytes", flat.len(), text.len());
     }
 }
+
+/// Models of format 1 and 2 have no imports: all that is done with one, and all that is written, is that of version 1.
+#[test]
+fn a_missing_import_is_one_of_version_1() {
+    const GRAPHS: [&str; 4] = [
+        "g (float[2, 1] x) => (float[2] y) { y = Squeeze <axes = [1]> (x) }",
+        "g (float[2] x) => (float[2] y, float[3, 2] z) <int64 m = {3}, bool c = {1}> {
+            y, z = Loop <body = b (int64 i, bool d, float[2] s) => (bool d, float[2] t, float[2] t) { t = Neg (s) }> (m, c, x) }",
+        "g (float[2, 3] x) => (float[2, 3] y) { y = Softmax (x) }",
+        "g (float[2, 3] x) => (float[N] y) { a = Reshape <shape = [6]> (x) y = Slice <starts = [1], ends = [3], axes = [0]> (a) }",
+    ];
+    const CALLS: [&[&str]; 9] = [
+        &["--to", "onnxtxt"],
+        &["--unroll", "--to", "onnxtxt"],
+        &["--unroll", "--max-trips", "4", "--set", "m=2", "--to", "onnxtxt"],
+        &["--simplify", "--to", "onnxtxt"],
+        &["--annotate", "--to", "onnxtxt"],
+        &["--opset", "17", "--to", "onnxtxt"],
+        &["--unroll", "--lower", "all", "--to", "nnef"],
+        &["--to", "json"],
+        &["--to", "svg"],
+    ];
+    let outcome = |import: &str, graph: &str, args: &[&str]| {
+        let output = flatten(args, &format!("<ir_version: 2{import}>\n{graph}"));
+        let (text, told) = texts(&output);
+        let is_header = |line: &str| line.contains("opset_import") || line.contains("ir_version");
+        let body: Vec<&str> = text.lines().filter(|line| !is_header(line)).collect();
+        // A place is told with the text around it.
+        let told: Vec<&str> = told.lines().filter(|line| !line.contains("ir_version")).collect();
+        (output.status.code(), body.join("\n"), told.join("\n"))
+    };
+    let mut written = 0;
+    for graph in GRAPHS {
+        for args in CALLS {
+            let (missing, given) = (outcome("", graph, args), outcome(", opset_import: [\"\" : 1]", graph, args));
+            written += usize::from(given.0 == Some(0));
+            assert_eq!(missing, given, "{args:?} {graph}");
+        }
+        let run = |import: &str| {
+            let text = format!("<ir_version: 2{import}> {graph}");
+            texts(&feed(&["run", "--seed", "1", "-"], text)).0
+        };
+        assert_eq!(run(""), run(", opset_import: [\"\" : 1]"), "{graph}");
+    }
+    assert!(written > 24, "{written}");
+    let (text, _) = texts(&flatten(&["--opset", "17", "--to", "onnxtxt"], &format!("<ir_version: 2> {}", GRAPHS[0])));
+    assert!(text.contains("opset_import: [\"\": 17]"), "{text}");
+}

@@ -89,6 +89,12 @@ impl Imports {
         }
     }
 
+    /// The version that an operator of a domain is read as: the imported one, and 1 if the domain is not imported, as
+    /// in models of format 1 and 2, which have no imports (ONNX IR, "Operator sets").
+    pub(in crate::onnx) fn version_read(&self, names: &ModelNames, domain: Option<Name>) -> i64 {
+        self.version(names, domain).unwrap_or(1)
+    }
+
     /// Records that a node of a function with these imports is copied to the graph.
     ///
     /// # Errors

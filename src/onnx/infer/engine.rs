@@ -204,7 +204,7 @@ impl<'m> Inference<'m> {
     /// The operator of a node.
     pub(super) fn operator(&mut self, node: &NodeProto) -> Operator {
         let names = &self.model.names;
-        let version = self.frame.imports.version(names, node.domain).unwrap_or(i64::MAX);
+        let version = self.frame.imports.version_read(names, node.domain);
         let key = (node.domain, node.op_type, version);
         if let Some(operator) = self.operators.get(&key) {
             return *operator;

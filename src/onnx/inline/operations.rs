@@ -118,7 +118,7 @@ impl Expansion<'_> {
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<()> {
-        let as_operand = imports.version(self.names, None).is_none_or(|version| version >= AXES_ARE_OPERANDS);
+        let as_operand = imports.version_read(self.names, None) >= AXES_ARE_OPERANDS;
         let axes = match as_operand {
             false => None,
             true => {

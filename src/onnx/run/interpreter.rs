@@ -233,7 +233,7 @@ impl<'m> Interpreter<'m> {
             Ok(None) => {}
             Err(found) => return Err(RunFailure::new(Code::NotEvaluated, found.message())),
         }
-        let version = frame.imports.version(names, node.domain).unwrap_or(1);
+        let version = frame.imports.version_read(names, node.domain);
         let (budget, stores) = (self.budget, self.stores);
         let call = NodeCall { attributes, version, operands: &operands, budget, stores };
         let (domain, name) = names.operator(node);

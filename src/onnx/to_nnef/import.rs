@@ -114,7 +114,7 @@ impl<'m> Import<'m> {
 
     /// The version of the operator set that a node is of.
     pub(super) fn version(&self, node: &NodeProto) -> i64 {
-        self.imports.version(&self.model.names, node.domain).unwrap_or(1)
+        self.imports.version_read(&self.model.names, node.domain)
     }
 
     pub(super) fn names_of_model(&self) -> &'m ModelNames {

@@ -10,7 +10,7 @@ use crate::live::Held;
 use crate::onnx::functions::NodeFinding;
 use crate::onnx::infer::{InferGoal, infer_functions};
 use crate::onnx::inline::lower_standard;
-use crate::onnx::model::{ModelNames, ModelProto, OperatorSet};
+use crate::onnx::model::{Fields, ModelNames, ModelProto, OperatorSet};
 use crate::onnx::protobuf::fields::model as model_fields;
 use crate::onnx::schema::{Schemas, format_of};
 use crate::onnx::standard::names_body;
@@ -84,7 +84,12 @@ fn unfit(model: &ModelProto) -> Vec<NodeFinding> {
 /// Sets the imported version, and raises that of the format.
 fn set_versions(model: &mut ModelProto, target: i64) {
     let ModelProto { names, opsets, functions, ir_version, .. } = model;
-    let mut has_import = false;
+    // Models of format 1 and 2 have no imports.
+    let mut has_import = opsets.is_empty();
+    if has_import {
+        let domain = Some(names.standard_domain());
+        opsets.push(OperatorSet { domain, version: Some(target), rest: Fields::None });
+    }
     for opsets in std::iter::once(opsets).chain(functions.iter_mut().map(|function| &mut function.opsets)) {
         for set in opsets.iter_mut().filter(|set| is_standard(names, set)) {
             set.version = Some(target);

@@ -54,7 +54,7 @@ pub(super) fn convert(model: &mut ModelProto, types: &ModelTypes, target: i64) -
         imports,
         scope,
         target,
-        version: target,
+        version: 1,
         has_initializers: true,
         has_new_names: false,
         unsaid: Vec::new(),
@@ -79,8 +79,7 @@ impl<'m> OpsetPass<'m> {
         if let Some(imports) = imports {
             self.imports = imports;
         }
-        // Without an import there is no node of the standard.
-        self.version = self.imports.version(self.names, None).unwrap_or(self.target);
+        self.version = self.imports.version_read(self.names, None);
     }
 
     fn graph(&mut self, graph: &mut GraphProto, types: Option<&'m GraphTypes>) {

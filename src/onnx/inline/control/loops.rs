@@ -84,8 +84,9 @@ impl<'w, 'f, 'n> Unrolling<'w, 'f, 'n> {
         let scanned = expansion.ints_of(flow.node, "num_scan_inputs").first().copied().unwrap_or(0);
         let form = ScanForm::read(scanned, flow.inputs.len(), ints)?.filter(|form| !form.inputs.is_empty());
         let form = form.ok_or_else(|| "it has fewer operands than `num_scan_inputs` says".to_owned())?;
-        let version = call.callee.imports.version(expansion.names, None).or(imports.version(expansion.names, None));
-        if version.is_some_and(|version| version < WITHOUT_BATCHES) {
+        let names = &*expansion.names;
+        let written_for = call.callee.imports.version(names, None);
+        if written_for.unwrap_or_else(|| imports.version_read(names, None)) < WITHOUT_BATCHES {
             return Err("scans of operator set 8 have batches".to_owned().into());
         }
         if body.inputs.len() != flow.inputs.len() || body.outputs.len() < form.states {

@@ -43,13 +43,13 @@ impl Unrolling<'_, '_, '_> {
         let open = |i: usize| flow.input(i).filter(|value| !known.is_certain(*value));
         let (trips, condition) = (open(0), open(1));
         let collects = flow.outputs.iter().skip(states.len()).any(|output| *output != NameId::ROOT);
-        let version = imports.version(expansion.names, None);
-        if version.is_some_and(|version| version < SELECTIONS) {
+        let version = imports.version_read(expansion.names, None);
+        if version < SELECTIONS {
             let reason =
                 "whether a trip takes place is known only at run time, and `Where` is there from operator set 9 on";
             return Err(reason.to_owned().into());
         }
-        if collects && version.is_some_and(|version| version < BOUNDS_ARE_OPERANDS) {
+        if collects && version < BOUNDS_ARE_OPERANDS {
             return Err("it collects values, whose number is known only at run time".to_owned().into());
         }
         // A selection broadcasts, so that state of another shape would become another value.
