@@ -10,13 +10,15 @@ if TYPE_CHECKING:
 class Verification:
     """What was compared when a result was read back and evaluated like its source. It is true if anything was."""
 
-    __slots__ = ("items", "largest_difference", "reason")
+    __slots__ = ("items", "largest_difference", "open_extents", "reason")
 
     def __init__(self, told: dict[str, Any]) -> None:
         self.items: int = told.get("items", 0)
         """The number of items of the outputs that were compared."""
         self.largest_difference: float | None = told.get("largest_difference")
         """The largest difference, within the tolerance of the type."""
+        self.open_extents: tuple[str, ...] = tuple(told.get("open_extents", ()))
+        """The extents that random inputs had 1 for: symbols, or axes such as `x[0]`."""
         self.reason: str | None = told.get("reason")
         """Why nothing was compared."""
 

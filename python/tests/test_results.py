@@ -246,7 +246,8 @@ def test_verification_finds_what_differs(tmp_path: Path) -> None:
     for name, items in (("repeat.nnef", 8192), ("model", 2), ("onnx/heads.onnxtxt", 24)):
         symbols = nnef_flatten.load(EXAMPLES / name).symbols
         verified = nnef_flatten.flatten(EXAMPLES / name, set={symbol: 4 for symbol in symbols}).verify(seed=3)
-        assert (verified.items, verified.reason) == (items, None)
+        assert (verified.items, verified.open_extents, verified.reason) == (items, (), None)
+    assert nnef_flatten.flatten(EXAMPLES / "onnx/heads.onnxtxt").verify().open_extents == ("batch",)
     # What cannot be evaluated is not verified.
     [finding, *_] = refused(lambda: nnef_flatten.flatten(EXAMPLES / "pnnx/centre.pnnx.param").verify())
     assert finding.code == "E0821"

@@ -145,7 +145,7 @@ impl<'c> Comparison<'c> {
         let given = verification.inputs.as_deref().map(read).transpose()?.unwrap_or_default();
         let given = (&given[..], verification.seed.unwrap_or(0));
         match verify(&mut source, written, given.0, given.1, labels, settings)? {
-            Verified::Equal(items, largest) => tell(items, largest, reporter),
+            Verified::Equal { items, largest, open_extents } => tell(items, largest, &open_extents, reporter),
             Verified::Nothing(why) => tell_nothing(&why, reporter),
         }
         Ok(())
@@ -153,10 +153,15 @@ impl<'c> Comparison<'c> {
 }
 
 /// Reports that a source and what was written agree; for programs as an object.
-fn tell(items: usize, largest: f64, reporter: &mut Reporter) {
+fn tell(items: usize, largest: f64, open_extents: &[String], reporter: &mut Reporter) {
     let shown = if largest == 0.0 { "0".to_owned() } else { format!("{largest:e}") };
-    let text = format!("verified: {items} items of the outputs, the largest difference is {shown}");
-    reporter.result(&text, &json!({ "verify": { "verified": true, "items": items, "largest_difference": largest } }));
+    let mut text = format!("verified: {items} items of the outputs, the largest difference is {shown}");
+    let mut told = json!({ "verified": true, "items": items, "largest_difference": largest });
+    if !open_extents.is_empty() {
+        text += &format!("; open extents are 1: {}", open_extents.join(", "));
+        told["open_extents"] = json!(open_extents);
+    }
+    reporter.result(&text, &json!({ "verify": told }));
 }
 
 /// Reports that a comparison says nothing on these inputs, and why.

@@ -113,6 +113,11 @@ pub(crate) fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a
     nearest(wanted, known).map(|name| format!("did you mean `{name}`?"))
 }
 
+/// The message about an input that needs a value.
+pub(crate) fn no_value(input: &str) -> String {
+    format!("nothing is given for input `{input}`: `--inputs FILE` gives the values of inputs")
+}
+
 /// The message about an input that a graph, a model or a network does not have.
 pub(crate) fn no_input(of: &str, wanted: &str, known: &[&str]) -> String {
     let hint = did_you_mean(wanted, known.iter().copied());

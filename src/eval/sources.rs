@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::error::EvalError;
 use super::eval_call::{Call, KernelResult, element_type};
 use super::random::random_variable;
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, suggest};
 use crate::graph::{Extent, Graph, Primitive, TensorId, Value, constant};
 use crate::tensor::{DType, Data, Tensor};
 
@@ -74,10 +74,7 @@ pub(crate) fn external(call: &Call) -> KernelResult {
         }
         // An unused input exists only because NNEF requires at least one.
         None if !used(call, output) => Ok(vec![Tensor::number(0.0)]),
-        None => {
-            let message = format!("nothing is given for input `{name}`: `--inputs FILE` gives the values of inputs");
-            Err(EvalError::new(Code::EvalInput, message))
-        }
+        None => Err(EvalError::new(Code::EvalInput, suggest::no_value(&name))),
     }
 }
 

@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::path::Path;
 
+use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 
 use super::model_run::{ModelRun, random_inputs};
@@ -18,7 +19,7 @@ use super::table::loops::Networks;
 use super::table::{Notation, documents};
 use super::{Findings, Refusal, models};
 use crate::diagnostics::{Code, Diagnostic, memory_text, suggest};
-use crate::eval::{compare, tolerance};
+use crate::eval::{Difference, compare, tolerance};
 use crate::live::Held;
 use crate::loops::Network;
 use crate::model::GRAPH;
@@ -234,6 +235,14 @@ impl Side {
         }
     }
 
+    /// The extents that are 1 in random values for the inputs that are not given, each once.
+    fn open_extents(&self, given: &[(String, RunValue)]) -> Vec<String> {
+        let inputs = self.model().into_iter().flatten();
+        let is_random = |input: &ModelInput| !input.has_default && given.iter().all(|(name, _)| *name != input.name);
+        let open: IndexSet<String> = inputs.filter(is_random).flat_map(|input| input.open_extents).collect();
+        open.into_iter().collect()
+    }
+
     /// The number of outputs of a network, if it is one.
     fn outputs_of_network(&self) -> Option<usize> {
         if let Side::Network(networks) = self { networks.net.as_ref().map(|net| net.outputs.len()) } else { None }
@@ -333,8 +342,14 @@ fn outputs_of_written(
 
 /// The result of a comparison without a difference.
 pub(crate) enum Verified {
-    /// The number of compared items, and the largest difference.
-    Equal(usize, f64),
+    Equal {
+        /// The number of compared items.
+        items: usize,
+        /// The largest difference.
+        largest: f64,
+        /// The extents that random inputs have 1 for: symbols, or axes such as `x[0]`.
+        open_extents: Vec<String>,
+    },
     /// The inputs do not suffice for a comparison, for the reason in the text.
     Nothing(String),
 }
@@ -462,7 +477,9 @@ pub(crate) fn verify(
     let tensors =
         |values: &NamedValues| values.iter().flat_map(|(name, value)| members(name, value)).collect::<Vec<_>>();
     match compare(&tensors(&wanted), &tensors(&found), tolerance) {
-        Ok(difference) => Ok(Verified::Equal(difference.items, difference.largest)),
+        Ok(Difference { items, largest, .. }) => {
+            Ok(Verified::Equal { items, largest, open_extents: source.open_extents(given) })
+        }
         Err(message) => {
             let at = if let Side::Graph(backing, _) = source { backing.start() } else { Location::default() };
             let difference = Diagnostic::new(Code::VerifyDifference, at, message).help_if(why);

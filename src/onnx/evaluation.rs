@@ -15,6 +15,8 @@ pub(crate) struct ModelInput {
     /// What its value is, if that is declared.
     pub(crate) form: Option<ValueForm>,
     pub(crate) shape: Option<Vec<usize>>,
+    /// The extents that are 1 in the shape since they are open: symbols, or axes such as `x[0]`.
+    pub(crate) open_extents: Vec<String>,
     /// Whether it needs no value.
     pub(crate) has_default: bool,
 }
@@ -26,6 +28,7 @@ impl Document {
         let input = |of: super::run::DeclaredInput| ModelInput {
             name: of.name.to_owned(),
             shape: of.shape(),
+            open_extents: of.open_extents(&model.names),
             form: of.form,
             has_default: of.has_default,
         };

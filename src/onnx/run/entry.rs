@@ -90,6 +90,16 @@ impl DeclaredInput<'_> {
         self.extents.as_ref()?.iter().map(extent).collect()
     }
 
+    /// The extents that random data have 1 for: symbols by their names, others by their axes, such as `x[0]`.
+    pub(crate) fn open_extents(&self, names: &ModelNames) -> Vec<String> {
+        let open = |(axis, extent): (usize, &Extent)| match extent {
+            Extent::Value(_) => None,
+            Extent::Symbol(symbol) => Some(names.texts.text(*symbol).to_owned()),
+            Extent::Unknown => Some(format!("{}[{axis}]", self.name)),
+        };
+        self.extents.iter().flatten().enumerate().filter_map(open).collect()
+    }
+
     /// A value in the declared type. Equal symbols must have equal extents; those of items of a sequence may differ.
     fn fit(
         &self,
@@ -158,7 +168,7 @@ impl Runner<'_> {
                     values.push((input.id, input.fit(given.clone(), &model.names, &mut symbols)?));
                 }
                 None if input.has_default => {}
-                None => return Err(unfit(format!("there is no value for the input `{}`", input.name))),
+                None => return Err(unfit(suggest::no_value(input.name))),
             }
         }
         let interpreter = Interpreter::new(model, self.stores, self.budget, self.options)?;
