@@ -141,13 +141,12 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("stats", OUTPUT, VIEWS),
     row("fold", PASSES, MODEL_PASS),
     row("share", PASSES, MODEL_PASS),
-    row("simplify", PASSES, SIMPLE),
+    row("simplify", PASSES, MODEL_PASS),
     row(
         "simplify-except",
         PASSES,
         &[
-            of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF).with(&["simplify"]),
-            of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS).and(I::NCNN)).with(&["simplify"]),
+            of(C::FLATTEN).on(NOT_PNNX_FILES).with(&["simplify"]),
             of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["simplify"]),
         ],
     ),
@@ -412,13 +411,6 @@ pub(super) static OPTIONS: &[OptionRow] = &[
 
 /// What passes apply to that models of ONNX have, too.
 const MODEL_PASS: &[Use] = &[of(C::FLATTEN).on(NOT_PNNX_FILES), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];
-
-/// What simplifies graphs and models. NNEF is written from a graph that is made of a model.
-const SIMPLE: &[Use] = &[
-    of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
-    of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS).and(I::NCNN)),
-    of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
-];
 
 /// What changes rounding in models.
 const SIMPLIFIED: &[Use] = &[of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF)];
