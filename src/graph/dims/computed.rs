@@ -60,8 +60,8 @@ fn compared(order: Order, a: &Dim, b: &Dim) -> Option<bool> {
         Order::LessEqual => decided(least(b, a, 0), least(a, b, 1)),
         Order::Greater => decided(least(a, b, 1), least(b, a, 0)),
         Order::GreaterEqual => decided(least(a, b, 0), least(b, a, 1)),
-        Order::Equal => a.clone().compare(b.clone()).map(Ordering::is_eq),
-        Order::NotEqual => a.clone().compare(b.clone()).map(Ordering::is_ne),
+        Order::Equal => a.compare(b).map(Ordering::is_eq),
+        Order::NotEqual => a.compare(b).map(Ordering::is_ne),
     }
 }
 

@@ -130,8 +130,8 @@ impl Dim {
     }
 
     /// Compares two numbers; none if the result depends on the symbols or is unknown.
-    pub(crate) fn compare(self, other: Dim) -> Option<Ordering> {
-        match self.difference(&other) {
+    pub(crate) fn compare(&self, other: &Dim) -> Option<Ordering> {
+        match self.difference(other) {
             Bounds { least: Some(1..), .. } => Some(Ordering::Greater),
             Bounds { most: Some(..=-1), .. } => Some(Ordering::Less),
             Bounds { least: Some(0), most: Some(0) } => Some(Ordering::Equal),
@@ -178,6 +178,8 @@ impl Dim {
             (a, b) if a == b => Some(a),
             (Dim::Int(1), other) | (other, Dim::Int(1)) => Some(other),
             (Dim::Int(_), Dim::Int(_)) => None,
+            // Neither can be 1.
+            (a, b) if a.is_at_least(2) && b.is_at_least(2) && a.compare(&b).is_some_and(Ordering::is_ne) => None,
             (Dim::Int(extent), _) | (_, Dim::Int(extent)) => Some(Dim::Int(extent)),
             (Dim::Unknown, _) | (_, Dim::Unknown) => Some(Dim::Unknown),
             (a, b) => Some(expression::chosen(Choice::Broadcast, &a, &b)),

@@ -82,10 +82,13 @@ fn names_that_are_no_words_have_brackets_in_expressions() {
 
 #[test]
 fn what_holds_for_all_values_is_known() {
-    assert_eq!(dim("S+1").compare(dim("S")), Some(Ordering::Greater));
-    assert_eq!(dim("S").compare(dim("S+T+1")), Some(Ordering::Less));
-    assert_eq!(dim("S").compare(dim("T")), None);
+    assert_eq!(dim("S+1").compare(&dim("S")), Some(Ordering::Greater));
+    assert_eq!(dim("S").compare(&dim("S+T+1")), Some(Ordering::Less));
+    assert_eq!(dim("S").compare(&dim("T")), None);
     assert_eq!(dim("S").unify(dim("S+1")), None);
+    assert_eq!(dim("S+2").broadcast(dim("S+3")), None);
+    assert_eq!(dim("S+T+3").broadcast(dim("2")), None);
+    assert_ne!(dim("S").broadcast(dim("S+1")), None);
     assert_eq!(dim("S").unify(dim("4")), Some(Dim::Int(4)));
     assert_eq!(dim("S*4").exactly_over(dim("4")), dim("S"));
     assert_eq!(dim("S").exactly_over(dim("4")), Dim::Unknown);
@@ -150,8 +153,11 @@ proptest! {
         let (of, than) = (dim(&a), dim(&b));
         prop_assume!(of != Dim::Unknown && than != Dim::Unknown);
         let [x, y] = [&a, &b].map(|text| value(text, s, t));
-        if let Some(order) = of.clone().compare(than.clone()) {
+        if let Some(order) = of.compare(&than) {
             prop_assert_eq!(order, x.cmp(&y), "{} and {}", a, b);
+        }
+        if of.clone().broadcast(than.clone()).is_none() {
+            prop_assert!(x != y && x != 1 && y != 1, "{} and {}", a, b);
         }
         for (chosen, wanted) in [(of.clone().min(than.clone()), x.min(y)), (of.max(than), x.max(y))] {
             if chosen != Dim::Unknown {

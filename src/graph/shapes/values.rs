@@ -258,7 +258,7 @@ fn comparison(call: &Call, holds: impl Fn(Ordering) -> bool) -> Option<Items> {
     let (pairs, _) = pairs(call)?;
     let item = |(a, b): (Item, Item)| {
         let ordering = match (a, b) {
-            (Item::Dim(a), Item::Dim(b)) => a.compare(b),
+            (Item::Dim(a), Item::Dim(b)) => a.compare(&b),
             (a, b) => a.scalar()?.partial_cmp(&b.scalar()?),
         };
         Some(Dim::Int(i64::from(holds(ordering?))))

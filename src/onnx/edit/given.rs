@@ -48,7 +48,7 @@ pub(crate) fn set_shapes(model: &mut ModelProto, options: &Options, at: Location
     };
     let has_inner = model.graph.iter().any(|graph| graph.nodes.iter().any(NodeProto::has_graphs));
     let before = if has_inner { model.graph.clone() } else { None };
-    set_symbols(model, &shapes, &mut |message, help| {
+    set_symbols(model, &shapes, &options.shapes, &mut |message, help| {
         found.report(Diagnostic::new(Code::OptionSymbol, at, message).help_if(help));
     });
     set_inputs(model, &shapes, at).unwrap_or_else(|refused| found.extend(refused));
@@ -185,8 +185,13 @@ fn find<'i>(names: &ModelNames, inputs: &'i mut [ValueInfo], name: &str) -> Opti
     inputs.iter_mut().find(|input| text_of(names, input.name) == name)
 }
 
-/// Replaces symbols by their values in all types of a model.
-fn set_symbols(model: &mut ModelProto, shapes: &GivenShapes, refuse: &mut dyn FnMut(String, Option<String>)) {
+/// Replaces symbols by their values in all types of a model. Symbols of the shapes that the options give may have values, too.
+fn set_symbols(
+    model: &mut ModelProto,
+    shapes: &GivenShapes,
+    given_shapes: &GivenShapes,
+    refuse: &mut dyn FnMut(String, Option<String>),
+) {
     if shapes.symbols.is_empty() {
         return;
     }
@@ -201,7 +206,7 @@ fn set_symbols(model: &mut ModelProto, shapes: &GivenShapes, refuse: &mut dyn Fn
     let used = setter.used;
     let texts: Vec<String> = setter.values.keys().map(|name| names.texts.text(*name).to_owned()).collect();
     for (symbol, _) in &shapes.symbols {
-        if !used.contains(symbol) && !shapes.mentions(symbol) {
+        if !used.contains(symbol) && !given_shapes.mentions(symbol) {
             let message = format!("the options give a value for `{symbol}`, which is not a symbol of the model");
             let help = suggest::did_you_mean(symbol, texts.iter().map(String::as_str));
             refuse(message, help);

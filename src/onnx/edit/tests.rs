@@ -128,27 +128,30 @@ fn values_of_inputs_are_constants() {
 #[test]
 fn symbols_and_shapes_are_written_into_types() {
     let graph = "g (float[N, 6] x, float[P, Q] z) => (float[N, M] y) { y = Abs (x) }";
-    let given = |symbols: &[(&str, i64)], input: &str, shape: &[i64]| {
+    let given = |symbols: &[(&str, i64)], input: &str, shape: &str| {
         let options = Options::default().with(|options| {
             options.shapes.symbols =
                 symbols.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
             if !input.is_empty() {
-                options.shapes.inputs = vec![(input.to_owned(), shape.iter().map(|extent| (*extent).into()).collect())];
+                options.shapes.inputs =
+                    vec![(input.to_owned(), shape.split(',').map(|extent| extent.parse().unwrap()).collect())];
             }
         });
         let mut document = document(graph);
         document.flatten(&options).map(|_| document.to_text(false).unwrap().0)
     };
     let code = |result: Result<String, Diagnostics>| result.unwrap_err().iter().next().unwrap().code;
-    let text = given(&[("N", 3)], "z", &[5, 6]).unwrap();
+    let text = given(&[("N", 3)], "z", "5,6").unwrap();
     assert!(text.contains("(float[3, 6] x, float[5, 6] z) => (float[3, M] y)"), "{text}");
-    assert_eq!(code(given(&[("K", 3)], "", &[])), Code::OptionSymbol);
-    assert_eq!(code(given(&[], "w", &[1])), Code::OptionInput);
-    assert_eq!(code(given(&[], "x", &[1])), Code::OptionShape);
-    assert_eq!(code(given(&[("N", 3)], "x", &[4, 6])), Code::OptionSymbol);
+    assert_eq!(code(given(&[("K", 3)], "", "")), Code::OptionSymbol);
+    assert_eq!(code(given(&[], "w", "1")), Code::OptionInput);
+    assert_eq!(code(given(&[], "x", "1")), Code::OptionShape);
+    assert_eq!(code(given(&[("N", 3)], "x", "4,6")), Code::OptionSymbol);
+    // Symbols of a given shape have values, too.
+    assert_eq!(given(&[("K", 3)], "x", "K,6").unwrap(), given(&[], "x", "3,6").unwrap());
     // A shape says what a symbol is, as a value does.
-    assert_eq!(given(&[], "x", &[3, 6]).unwrap(), given(&[("N", 3)], "x", &[3, 6]).unwrap());
-    assert!(given(&[], "x", &[3, 6]).unwrap().contains("float[3, M] y"));
+    assert_eq!(given(&[], "x", "3,6").unwrap(), given(&[("N", 3)], "x", "3,6").unwrap());
+    assert!(given(&[], "x", "3,6").unwrap().contains("float[3, M] y"));
 }
 
 /// The text of a model with the types of all values.

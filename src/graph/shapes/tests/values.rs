@@ -130,6 +130,7 @@ fn items_of_two_arguments() {
         ("y = add(constant<integer>(shape = [4], value = [1, 2, 3, 4]), s);", "3, 5, S+3, 12"),
         ("y = add(constant<integer>(shape = [1,1], value = [4]), s);", "-"),
         ("y = div(s, 2);", "1, 1, S/2, 4"),
+        ("y = div(s, 2.0);", "1, 1, S/2, 4"),
         ("y = div(neg(s), 2);", "-1, -1, -(S/2), -4"),
         ("y = div(f, 2.0);", "1, 1.5, ?, 4 (scalars)"),
         ("y = div(mul(f, 2.0), 2.0);", "2, 3, S, 8 (scalars)"),
