@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures how many mutants of the code the tests find: all mutants are in one build, and a variable of the environment turns
-one of them on.
+"""Measures how many mutants of the code the tests find: all mutants of a sample are in one build, and a variable of the
+environment turns one of them on.
 
     python3 tests/mutants.py --sample 100 [--seed N] [--folder DIR] [--results FILE]
 
@@ -216,27 +216,39 @@ def mutated(file, parts):
 
 
 class Tree:
-    """A copy of the sources with all mutants that compile."""
+    """A copy of the sources with a sample of the mutants that compile."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, size, seed):
         self.folder = folder / "tree"
         self.environment = {**os.environ, "CARGO_TARGET_DIR": str(folder / "target"), "RUSTFLAGS": "--cap-lints allow",
-                            "CARGO_PROFILE_DEV_DEBUG": "0"}
+                            "CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_INCREMENTAL": "1"}
         self.folder.mkdir(parents=True, exist_ok=True)
-        # What was found before: the commit, its mutants, and the numbers of those that compile.
+        # What was found before: the commit, its mutants, the sample, and the numbers of those in it.
         self.known = folder / "known.json"
         commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
         known = json.loads(self.known.read_text()) if self.known.exists() else {}
-        self.is_built = known.get("commit") == commit
-        if not self.is_built:
+        if known.get("commit") != commit:
             known = {"commit": commit, "mutants": self.listed()}
-            known["compiled"] = range(1, len(known["mutants"]) + 1)
-        self.commit, self.mutants = commit, dict(enumerate(known["mutants"], 1))
+        self.is_built = known.get("sample") == [size, seed]
+        self.commit, self.size, self.seed = commit, size, seed
+        self.mutants = dict(enumerate(known["mutants"], 1))
         parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
         names = {mutant["file"] for mutant in self.mutants.values()}
         self.files = {name: SourceFile(name, parser) for name in names}
         parts = {number: insertions(self.files[mutant["file"]], number, mutant) for number, mutant in self.mutants.items()}
-        self.parts = {number: parts[number] for number in known["compiled"] if parts[number]}
+        parts = {number: part for number, part in parts.items() if part}
+        self.choosable = len(parts)
+        numbers = known["compiled"] if self.is_built else list(parts)
+        if not self.is_built:
+            random.Random(seed).shuffle(numbers)
+        # Those in the build and those that can take the place of one that does not compile, in the order of the draw.
+        self.parts, self.spare = {}, {number: parts[number] for number in numbers}
+        self.draw(size if self.is_built else size + size // 2)
+
+    def draw(self, count):
+        """Takes up to so many mutants into the build."""
+        for number in list(self.spare)[:count]:
+            self.parts[number] = self.spare.pop(number)
 
     def listed(self):
         """Copies the tree, and lists its mutants."""
@@ -263,7 +275,7 @@ class Tree:
         return done, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
     def without_mistakes(self):
-        """Leaves out mutants that do not compile, until the others do."""
+        """Leaves out mutants that do not compile, until enough others do."""
         while not self.is_built:
             places = self.write()
             done, told = self.cargo("check")
@@ -271,10 +283,16 @@ class Tree:
                       and line["message"]["level"] == "error" and line["message"]["spans"]]
             wrong = set().union(*(self.wrong(error, places) for error in errors)) if errors else set()
             print(f"{len(self.parts)} mutants, {len(errors)} errors", flush=True)
-            if done.returncode == 0:
-                known = {"commit": self.commit, "mutants": list(self.mutants.values()), "compiled": sorted(self.parts)}
+            if done.returncode == 0 and (len(self.parts) >= self.size or not self.spare):
+                self.parts = dict(list(self.parts.items())[:self.size])
+                self.write()
+                known = {"commit": self.commit, "mutants": list(self.mutants.values()), "sample": [self.size, self.seed],
+                         "compiled": list(self.parts)}
                 self.known.write_text(json.dumps(known))
                 return
+            if done.returncode == 0:
+                self.draw(2 * (self.size - len(self.parts)))
+                continue
             if not wrong:
                 sys.exit(done.stderr)
             for number in wrong:
@@ -325,11 +343,10 @@ class Tree:
     def reach(self, program):
         """Which tests of a program reach each mutant, `main` if another process or thread does; and the seconds that they take."""
         path = noted(self.folder)
-        self.run(program, {REACHED: str(path)}, (), 1800)
+        failed, seconds = self.run(program, {REACHED: str(path)}, (), 900)
         reached = collections.defaultdict(set)
         for test, number in notes(path):
             reached[number].add(test)
-        failed, seconds = self.run(program, {}, (), 900)
         return failed, seconds, reached
 
     def finder(self, programs, usual, number):
@@ -398,7 +415,7 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "target/mutants")
     parser.add_argument("--results", help="a file to which a line of JSON is added for each mutant; those in it are not tried again")
     options = parser.parse_args()
-    tree = Tree(options.folder.resolve())
+    tree = Tree(options.folder.resolve(), options.sample, options.seed)
     tree.without_mistakes()
     programs = tree.tests()
     usual = {name: tree.reach(program) for name, program in programs.items()}
@@ -410,10 +427,8 @@ def main():
     if options.results and os.path.exists(options.results):
         with open(options.results, encoding="utf-8") as lines:
             tried = {line["mutant"]: line["found"] for line in map(json.loads, lines)}
-    numbers = sorted(tree.parts)
-    random.Random(options.seed).shuffle(numbers)
     outcomes = {}
-    for number in numbers[:options.sample]:
+    for number in tree.parts:
         name = tree.mutants[number]["name"]
         if name not in tried:
             tried[name] = "conformance" if suite.finds(number) else tree.finder(programs, usual, number)
@@ -424,7 +439,7 @@ def main():
         if outcomes[name] is None:
             print(f"not found: {name}", flush=True)
     found = sum(test is not None for test in outcomes.values())
-    print(f"{found} of {len(outcomes)} mutants are found, of {len(tree.parts)} that were built and {len(tree.mutants)} in all")
+    print(f"{found} of {len(outcomes)} mutants are found, drawn from {tree.choosable} that can be chosen, of {len(tree.mutants)} in all")
 
 
 if __name__ == "__main__":
