@@ -111,6 +111,7 @@ fn recursion_is_a_row_of_groups_where_it_can_be() {
         let depths: Vec<u32> = (0..scene.groups.len() as u32).map(|group| scene.depth(group)).collect();
         let of = |name: &str| (0..depths.len()).filter(|i| scene.groups[*i].title == name).map(|i| depths[i]).max();
         assert_eq!(of("deep"), Some(1));
+        assert_eq!(scene.groups.iter().filter(|group| group.title == "deep").count(), 30);
         assert!(of("inner").unwrap() <= groups::MAX_DEPTH);
         check(&scene, &placed);
     });

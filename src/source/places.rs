@@ -90,7 +90,10 @@ mod tests {
         let text = "ab\ncé x\r\nlast\rmac é é é\n\n";
         let file = sources.add("t", text);
         let offsets = (0..=text.len() as u32).filter(|i| text.is_char_boundary(*i as usize));
-        let all: Vec<Location> = offsets.rev().map(|i| Location::new(file, Span::new(i, i))).collect();
+        let mut all: Vec<Location> = offsets.rev().map(|i| Location::new(file, Span::new(i, i))).collect();
+        // The same offsets of another file are other places.
+        let other = sources.add("u", "\n\nx");
+        all.extend((0..=3).map(|i| Location::new(other, Span::new(i, i))));
         let places = Places::new(&sources, all.iter().copied());
         for at in all {
             assert_eq!(places.start(at), sources.start(at), "{at:?}");

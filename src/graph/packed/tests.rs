@@ -43,6 +43,10 @@ fn one_form_has_one_signature() {
     let a = signatures.intern(KindId(1), &keys, 1);
     assert_eq!(signatures.intern(KindId(1), &keys, 1), a);
     assert_ne!(signatures.intern(KindId(1), &keys[..1], 1), a);
+    assert_ne!(signatures.intern(KindId(1), &keys, 2), a);
+    assert_ne!(signatures.intern(KindId(2), &keys, 1), a);
+    // It is not the most recent one of its kind any more.
+    assert_eq!(signatures.intern(KindId(1), &keys, 1), a);
     assert_eq!(signatures.keys(a), keys);
     assert_eq!(signatures.counts(a), (KindId(1), 2, 1));
 }

@@ -100,6 +100,8 @@ fn archives_are_known_by_their_bytes_too() {
     }
     fixture.run_on("-q - -o out.tar", &bytes).done();
     assert_eq!(unpack(&fixture, "out.tar").len(), 5);
+    let plain = fs::read(fixture.path("out.tar")).unwrap();
+    assert_eq!(fixture.run_on("-q -", &plain).done().out(), flat);
     // Archives of other programs: folders as entries, `./` before names, comments as headers.
     let archive = Archive::default()
         .raw("./", b'5', 0, b"")

@@ -81,6 +81,8 @@ fn complex_numbers_are_pairs() {
 #[test]
 fn transforms_are_products_with_waves() {
     let eight: Input = ("(8)f32", &[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let six: Input = ("(2,3)f32", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let root = 3f64.sqrt();
     check(&[
         (&[FOUR], "torch.fft.fft", "dim=-1 n=None norm=None", &[&[10.0, 0.0, -2.0, 2.0, -2.0, 0.0, -2.0, -2.0]]),
         (&[FOUR], "torch.fft.rfft", "dim=-1 n=None norm=ortho", &[&[5.0, 0.0, -1.0, 1.0, -1.0, 0.0]]),
@@ -88,6 +90,13 @@ fn transforms_are_products_with_waves() {
         (&[FOUR], "torch.fft.ifft", "dim=-1 n=2 norm=forward", &[&[3.0, 0.0, -1.0, 0.0]]),
         (&[TWO], "torch.fft.irfft", "dim=-1 n=3 norm=forward", &[&[3.0, 3.0 - 3.0f64.sqrt(), 3.0 + 3.0f64.sqrt()]]),
         (&[TWO], "torch.fft.hfft", "dim=-1 n=2 norm=backward", &[&[3.0, 3.0]]),
+        (
+            &[six],
+            "torch.fft.fft2",
+            "dim=(0,1) s=None norm=None",
+            &[&[21.0, 0.0, -3.0, root, -3.0, -root, -9.0, 0.0, 0.0, 0.0, 0.0, 0.0]],
+        ),
+        (&[six], "torch.fft.rfft2", "dim=(0,1) s=None norm=None", &[&[21.0, 0.0, -3.0, root, -9.0, 0.0, 0.0, 0.0]]),
         (
             &[eight],
             "torch.stft",

@@ -1,6 +1,6 @@
 //! Numbers of layers, against sums that are written out here.
 
-use super::{file, lowered, told, value};
+use super::{families, file, lowered, told, value};
 use crate::tests::all_near;
 
 /// The shapes of the inputs of an operator, its kind, its parameters, and the shape and the items of its result.
@@ -69,10 +69,30 @@ fn deformable_windows_are_shifted() {
             &[3.0],
         ),
     ]);
-    for (offset, more) in [("(1,3,4,4)", ""), ("(1,6,4,4)", ""), ("(1,2,4,3)", ""), ("(1,2,4,4)", "groups=2")] {
+    // Between items, the nearest four are weighted; the mask is a factor.
+    families::check(&[(
+        &[
+            ("(1,1,2,2)f32", &[1.0, 2.0, 3.0, 4.0]),
+            ("(1,2,1,1)f32", &[0.5, 0.25]),
+            ("(1,1,1,1)f32", &[3.0]),
+            ("(1,1,1,1)f32", &[0.5]),
+        ],
+        kind,
+        "$input=0 $offset=1 $weight=2 $mask=3 stride=(2,2)",
+        &[&[3.375]],
+    )]);
+    for (offset, more, fits) in [
+        ("(1,2,4,4)", "", true),
+        ("(1,3,4,4)", "", false),
+        ("(1,6,4,4)", "", false),
+        ("(1,2,4,3)", "", false),
+        ("(1,2,4,4)", "groups=2", false),
+    ] {
         let offset = format!("{offset}f32");
         let params = format!("{more} @weight=(2,2,1,1)f32");
-        assert!(lowered(&file(&["(1,2,4,4)f32", &offset], kind, &params)).1, "{offset} {more}");
+        let found = told(&file(&["(1,2,4,4)f32", &offset], kind, &params)).1;
+        let is_named = found.as_ref().is_some_and(|found| found.contains("its operands have shapes"));
+        assert_eq!((found.is_none(), is_named), (fits, !fits), "{offset} {more}: {found:?}");
     }
 }
 
@@ -189,6 +209,12 @@ fn gelu_is_near_the_error_function() {
     assert!(all_near(&found, &items, 5e-7), "{found:?}");
     let found = value(&file(&["(3)f32"], "torch.erf", ""), &[&[3]]).1;
     assert!(all_near(&found, &[1.0, 2.0, 3.0].map(crate::dictionary::erf), 1.6e-7), "{found:?}");
+    let below = [-3.0, -1.0, -0.5];
+    let gelu = below.map(|x: f64| x * (1.0 + crate::dictionary::erf(x / 2f64.sqrt())) / 2.0);
+    families::check(&[
+        (&[("(3)f32", &below)], "F.gelu", "", &[&gelu]),
+        (&[("(3)f32", &below)], "torch.erf", "", &[&below.map(crate::dictionary::erf)]),
+    ]);
 }
 
 #[test]
