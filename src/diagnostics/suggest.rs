@@ -113,9 +113,20 @@ pub(crate) fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a
     nearest(wanted, known).map(|name| format!("did you mean `{name}`?"))
 }
 
+/// The symbols that there are, for the message about another one; nothing if there are none.
+pub(crate) fn its_symbols(known: &[&str]) -> Option<String> {
+    let listed = known.iter().take(8).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    (!known.is_empty()).then(|| format!("its symbols are {listed}"))
+}
+
 /// The message about an input that needs a value.
 pub(crate) fn no_value(input: &str) -> String {
     format!("nothing is given for input `{input}`: `--inputs FILE` gives the values of inputs")
+}
+
+/// The message about an input with two values.
+pub(crate) fn given_twice(input: &str) -> String {
+    format!("input `{input}` is given twice")
 }
 
 /// The message about an input that a graph, a model or a network does not have.

@@ -14,7 +14,7 @@ use super::kernel_table;
 use super::quantized::Quantizations;
 use super::run::{Engine, Run, RunInput, RunInputs};
 use super::variables::Variables;
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, suggest};
 use crate::graph::{Graph, Kind, TensorId};
 use crate::parts::KERNELS;
 use crate::tensor::Tensor;
@@ -182,7 +182,7 @@ fn bind<'t>(graph: &Graph, given: impl Iterator<Item = (&'t str, &'t Tensor)>) -
         if let Some(i) = boundary.input(name)? {
             let before = bound.insert(graph.inputs[i], RunInput::Given(tensor));
             if before.is_some() {
-                return Err(EvalError::new(Code::EvalInput, format!("input `{name}` is given twice")));
+                return Err(EvalError::new(Code::EvalInput, suggest::given_twice(name)));
             }
         }
     }

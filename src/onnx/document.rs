@@ -307,10 +307,19 @@ impl Document {
         }
     }
 
-    /// Reports shapes that do not go together in a model whose parts are sound.
+    /// Reports shapes that do not go together in a model whose parts are sound, with the shapes and symbols that the options
+    /// give. What the options give wrongly is told when the model is expanded.
     pub(crate) fn check_shapes(&self, options: &Options, found: &mut Diagnostics) {
-        if let ParsedText::Model(model) = &self.parsed {
-            check::shapes(model, PlacedModel { file: self.file, places: &self.places }, options, found);
+        let ParsedText::Model(model) = &self.parsed else { return };
+        let placed = PlacedModel { file: self.file, places: &self.places };
+        if options.shapes.inputs.is_empty() && options.shapes.symbols.is_empty() {
+            return check::shapes(model, placed, options, found);
+        }
+        // The model is there twice meanwhile.
+        let _held = Held::of(edit::memory(model));
+        let mut given = model.clone();
+        if edit::set_shapes(&mut given, options, Self::nowhere(self.file)).is_ok() {
+            check::shapes(&given, placed, options, found);
         }
     }
 
@@ -704,7 +713,9 @@ impl Document {
         }
         if lost.left_out > 0 {
             let count = lost.left_out;
-            let message = format!("documentation, metadata or other fields of {count} parts are omitted from the text");
+            let parts = if count == 1 { "part" } else { "parts" };
+            let message =
+                format!("documentation, metadata or other fields of {count} {parts} are omitted from the text");
             diagnostics.report(Diagnostic::new(Code::OnnxLeftOut, at, message));
         }
         if lost.nan_bits > 0 {

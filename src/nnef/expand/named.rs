@@ -78,9 +78,8 @@ pub(super) fn check_symbols(
         let declared = words.find(|word| is_meant(checked.text(word.name)));
         let at = Location::new(main.file, Span::default());
         let message = format!("the options give a value for `{name}`, which is not a dimension symbol of the document");
-        let listed = || names.iter().take(8).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let help = suggest::did_you_mean(name, names.iter().copied());
-        let help = help.or_else(|| (!names.is_empty()).then(|| format!("its symbols are {}", listed())));
+        let help = help.or_else(|| suggest::its_symbols(&names));
         let mut found = Diagnostic::new(Code::OptionSymbol, at, message).label("not a symbol of the document");
         if let Some(word) = declared {
             found = found.see(Location::new(main.file, word.span), "a symbol of the document");

@@ -140,7 +140,17 @@ fn unknown(names: &ModelNames, graph: &GraphProto, name: &str, what: &str, at: L
     let inputs: Vec<&str> = graph.inputs.iter().map(|input| text_of(names, input.name)).collect();
     let message = format!("the options give {what} for `{name}`, which is not an input of the graph");
     let listed = || (!inputs.is_empty()).then(|| format!("its inputs are {}", inputs.join(", ")));
-    let help = suggest::did_you_mean(name, inputs.iter().copied()).or_else(listed);
+    let symbols = graph.inputs.iter().filter_map(|input| input.ty.as_ref()).filter_map(|ty| match &ty.form {
+        TypeForm::Tensor(TensorType { shape, .. }) => shape.as_ref(),
+        _ => None,
+    });
+    let is_name = |dim: &DimProto| matches!(dim.extent, Extent::Symbol(symbol) if names.texts.text(symbol) == name);
+    let is_symbol = symbols.flat_map(|shape| &shape.dims).any(is_name);
+    let as_symbol = || format!("`{name}` is a symbol of shapes: `--set {name}=…` gives it a value");
+    let help = match is_symbol {
+        true => Some(as_symbol()),
+        false => suggest::did_you_mean(name, inputs.iter().copied()).or_else(listed),
+    };
     Diagnostic::new(Code::OptionInput, at, message).help_if(help)
 }
 
@@ -204,12 +214,14 @@ fn set_symbols(
         setter.nodes(&mut function.nodes);
     }
     let used = setter.used;
-    let texts: Vec<String> = setter.values.keys().map(|name| names.texts.text(*name).to_owned()).collect();
+    let mut texts: Vec<&str> = setter.values.keys().map(|name| names.texts.text(*name)).collect();
+    texts.retain(|text| is_symbol(text));
+    texts.sort_unstable();
     for (symbol, _) in &shapes.symbols {
         if !used.contains(symbol) && !given_shapes.mentions(symbol) {
             let message = format!("the options give a value for `{symbol}`, which is not a symbol of the model");
-            let help = suggest::did_you_mean(symbol, texts.iter().map(String::as_str));
-            refuse(message, help);
+            let help = suggest::did_you_mean(symbol, texts.iter().copied());
+            refuse(message, help.or_else(|| suggest::its_symbols(&texts)));
         }
     }
 }

@@ -159,7 +159,9 @@ impl Runner<'_> {
         let mut symbols = FxHashMap::default();
         let mut values = Vec::new();
         for input in &declared {
-            match inputs.iter().find(|(name, _)| name == input.name) {
+            let mut given = inputs.iter().filter(|(name, _)| name == input.name);
+            match given.next() {
+                Some(_) if given.next().is_some() => return Err(unfit(suggest::given_twice(input.name))),
                 Some((_, given)) => {
                     self.budget.operation(|| match given.tensor() {
                         Some(tensor) => self.budget.extents(tensor.shape()).map(drop),

@@ -278,7 +278,7 @@ impl<'o> Emitter<'o> {
                 constant.items.reshaped(shape)?
             }
         };
-        let flat = self.store(&items, name)?;
+        let flat = self.store(&items, name, &constant.label)?;
         constant.stored.borrow_mut().push((shape.into(), flat.id));
         Ok(flat)
     }
@@ -299,7 +299,7 @@ impl<'o> Emitter<'o> {
     pub(super) fn own_items(&mut self, items: KnownItems) -> Lowered<FlatTensor> {
         let name = self.fresh(CONSTANT);
         self.budget.hold(items.weight());
-        self.store(&items, name)
+        self.store(&items, name, "")
     }
 
     /// Adds a constant of the numbers from 0 on along an axis; the other extents are 1.
@@ -312,8 +312,8 @@ impl<'o> Emitter<'o> {
     }
 
     /// Adds a tensor: a short one with its items, others as a variable. With registries, all are variables: literals of
-    /// these documents cannot be items of lists of tensors.
-    fn store(&mut self, known: &KnownItems, name: NameId) -> Lowered<FlatTensor> {
+    /// these documents cannot be items of lists of tensors. Without a label, a variable has its name for one.
+    fn store(&mut self, known: &KnownItems, name: NameId, label: &str) -> Lowered<FlatTensor> {
         let dtype = known.dtype();
         let no_type = || NodeRefusal::because("a constant has texts or complex numbers, which NNEF does not have");
         let of = primitive(dtype).ok_or_else(no_type)?;
@@ -330,8 +330,10 @@ impl<'o> Emitter<'o> {
             }
             None => {
                 let stored = stored_form(known, self.budget)?;
-                let mut text = String::new();
-                self.builder.graph.names.write(&self.builder.graph.symbols, name, &mut text);
+                let mut text = label.to_owned();
+                if text.is_empty() {
+                    self.builder.graph.names.write(&self.builder.graph.symbols, name, &mut text);
+                }
                 let label = self.labels.add(&text, true);
                 self.variables.insert(label.clone(), stored);
                 let arguments = [integers(shape), Value::String(label.as_str().into())];

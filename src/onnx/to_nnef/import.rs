@@ -17,6 +17,7 @@ use crate::diagnostics::{Code, Diagnostics};
 use crate::eval::Budget;
 use crate::graph::names::NameId;
 use crate::graph::{Note, OperationId};
+use crate::library::label::label_of_path;
 use crate::onnx::edit::is_function;
 use crate::onnx::elements::LongConstant;
 use crate::onnx::functions::{Imports, NodeFinding};
@@ -204,7 +205,15 @@ impl<'m> Import<'m> {
         let extent = |extent: Extent| if let Extent::Value(value) = extent { Some(value) } else { None };
         let extents = ty.shape.as_ref().and_then(|shape| shape.dims.iter().map(|dim| extent(dim.extent)).collect());
         let open = || {
-            NodeRefusal::from(format!("its extents are not known; give them: `--input-shape {}=…`", self.text(name)))
+            let dims = ty.shape.iter().flat_map(|shape| &shape.dims);
+            let symbols =
+                dims.filter_map(|dim| if let Extent::Symbol(symbol) = dim.extent { Some(symbol) } else { None });
+            let mut sets: Vec<String> =
+                symbols.map(|symbol| format!(" `--set {}=…`", self.model.names.texts.text(symbol))).collect();
+            sets.dedup();
+            let or = if sets.is_empty() { "" } else { " or" };
+            let given = format!("`--input-shape {}=…`{or}{}", self.text(name), sets.concat());
+            NodeRefusal::from(format!("its extents are not known; give them: {given}"))
         };
         let extents: Vec<i64> = extents.ok_or_else(open)?;
         let dtype = ty.element.and_then(dtype_of).ok_or(NodeRefusal::because("its element type is not known"))?;
@@ -249,7 +258,8 @@ impl<'m> Import<'m> {
         if let Some(tensor) = items.held() {
             self.holdings.hold(&tensor.clone().into());
         }
-        let item = NnefItem::Known(Rc::new(KnownTensor { items, name: new, stored: RefCell::default() }));
+        let label = label_of_path(&self.text(name)).into();
+        let item = NnefItem::Known(Rc::new(KnownTensor { items, name: new, label, stored: RefCell::default() }));
         self.held.insert(name, item.clone());
         item
     }

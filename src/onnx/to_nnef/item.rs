@@ -90,6 +90,8 @@ pub(super) struct KnownTensor {
     pub(super) items: KnownItems,
     /// Its name in the graph.
     pub(super) name: NameId,
+    /// Its name in the model as a label.
+    pub(super) label: Box<str>,
     /// Its tensors in the graph, each in another shape. The first one has its name.
     pub(super) stored: RefCell<Vec<(Dims, TensorId)>>,
 }

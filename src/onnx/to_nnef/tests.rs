@@ -503,6 +503,17 @@ fn names_become_identifiers() {
     let text =
         agrees(22, "g (float[2] \"a.b\", float[2] \"a b\") => (\"graph\") { \"graph\" = Add (\"a.b\", \"a b\") }");
     assert!(text.contains("graph model(a_b, a_b_2) -> (graph_)"), "{text}");
+    // Labels have the slashes and dots that identifiers lack.
+    let constant = |name: &str| format!("float[9] \"{name}\" = {{1, 2, 3, 4, 5, 6, 7, 8, 9}}");
+    let [a, b] = ["/enc.0/w", "enc.0/W"].map(constant);
+    let graph = format!("g (float[9] x) => (y) <{a}, {b}> {{ t = Add (x, \"/enc.0/w\") y = Mul (t, \"enc.0/W\") }}");
+    let text = agrees(22, &graph);
+    for wanted in [
+        "_enc_0_w = variable(shape = [9], label = 'enc.0/w');",
+        "enc_0_W = variable(shape = [9], label = 'enc.0/W_2');",
+    ] {
+        assert!(text.contains(wanted), "{text}");
+    }
 }
 
 /// Extents are any numbers, and become memory only where the limits are asked: by `room`, `filled` and `zeros` of the
