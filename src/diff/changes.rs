@@ -255,7 +255,8 @@ impl<'g> Finder<'_, 'g> {
     fn data(&mut self, i: usize, j: usize, is_changed: bool) {
         let digest = |side: usize, at: usize| self.sides[side].digests.get(&OperationId::at(at));
         match (digest(0, i), digest(1, j)) {
-            (Some(old), Some(new)) if old != new && !is_changed => {
+            // Data of another type or shape follow from another change.
+            (Some(old), Some(new)) if old != new && !(is_changed && old.form != new.form) => {
                 let forms = (old.form != new.form).then(|| (old.form.clone(), new.form.clone()));
                 let (old, new) = forms.unzip();
                 self.report(1, i, 0, [Some(i), Some(j)], Told::new(What::Data, "", old, new));

@@ -13,7 +13,7 @@ use super::stored::{DataPlace, DataReader, StoredData};
 use super::{Findings, Refusal};
 use crate::diff::{self, Compared, DataDigest, Difference, What};
 use crate::graph::OperationId;
-use crate::tensor::{DType, Tensor};
+use crate::tensor::{DType, Data, Tensor};
 use crate::threads::both;
 use crate::{Diagnostics, Dialect, Graph, Lower, write};
 
@@ -225,8 +225,23 @@ fn form(dtype: DType, shape: &[usize]) -> String {
     format!("{}{shape:?}", dtype.name())
 }
 
-/// The type and the shape of a tensor, whose elements are added to a checksum.
+/// The type and the shape of a tensor, whose elements are added to a checksum. Data are loaded as wide floats, whatever the type
+/// in which they are stored: those that 32 bits can have are compared as such.
 fn told(tensor: &Tensor, sum: &mut Sha256) -> String {
-    sum.update(tensor.data().le_bytes());
-    form(tensor.dtype(), tensor.shape())
+    let is_narrow = |item: &f64| item.is_nan() || f64::from(*item as f32) == *item;
+    match tensor.data() {
+        Data::Float64(items) if items.iter().all(is_narrow) => {
+            let mut bytes = Vec::new();
+            for block in items.chunks(1024) {
+                bytes.clear();
+                bytes.extend(block.iter().flat_map(|item| (*item as f32).to_le_bytes()));
+                sum.update(&bytes);
+            }
+            form(DType::Float32, tensor.shape())
+        }
+        data => {
+            sum.update(data.le_bytes());
+            form(tensor.dtype(), tensor.shape())
+        }
+    }
 }

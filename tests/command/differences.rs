@@ -218,6 +218,28 @@ fn inner_tensors_have_other_names() {
     assert_eq!((&found[1]["renamed"], &found[1]["equal"]), (&json!(1), &json!(true)));
 }
 
+/// The data of a model and of its translation are the same, in whatever type they are loaded.
+#[test]
+fn data_are_equal_in_other_notations() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let text = "version 1.0;\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [3, 4]);\n    \
+        v = variable(shape = [3, 4], label = 'part/v.1');\n    y = mul(x, v);\n}\n";
+    let items = (0..12).map(|i| f64::from(i) / 8.0).collect();
+    std::fs::create_dir_all(folder.path().join("a/part")).unwrap();
+    std::fs::write(folder.path().join("a/graph.nnef"), text).unwrap();
+    let tensor = nnef_flatten::tensor::Tensor::scalars(&[3, 4], items).unwrap();
+    std::fs::write(folder.path().join("a/part/v.1.dat"), tensor.to_dat().unwrap()).unwrap();
+    let [a, model, back] = [path("a"), path("a.onnx"), path("back/")];
+    assert!(run(&[&a, "-o", &model]).status.success());
+    assert!(run(&[&model, "--to", "nnef", "-o", &back]).status.success());
+    for (one, other) in [(&a, &model), (&model, &a), (&model, &back), (&a, &back)] {
+        let output = run(&["diff", one, other]);
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && told.contains("no difference"), "{one} {other}: {told}");
+    }
+}
+
 #[test]
 fn data_of_one_side_are_not_compared() {
     let folder = tempfile::tempdir().unwrap();
@@ -243,4 +265,13 @@ fn data_of_one_side_are_not_compared() {
     assert_eq!((&found[0]["what"], &found[0]["largest_difference"]), (&json!("data"), &json!(2.0)));
     let found = told(&paths[2], &[]);
     assert_eq!((found.len(), &found[0]["data_on_one_side"]), (1, &json!(1)));
+    // Another label hides no data.
+    let other = folder.path().join("d");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("graph.nnef"), text.replace("label = 'v'", "label = 'w'")).unwrap();
+    std::fs::copy(folder.path().join("b/v.dat"), other.join("w.dat")).unwrap();
+    let found = told(other.to_str().unwrap(), &["--values"]);
+    let what = |of: &str| found.iter().find(|row| row["what"] == of);
+    assert!(what("attribute").is_some(), "{found:?}");
+    assert_eq!(what("data").map(|row| &row["largest_difference"]), Some(&json!(2.0)), "{found:?}");
 }
