@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::Graph;
+use crate::graph::standard::VARIABLE;
 use crate::input::Findings;
 use crate::input::passes::rows::Stage;
 use crate::input::passes::{changed, outlined, selected};
@@ -93,10 +94,22 @@ pub(super) fn flatten(mut input: NotationInput, asked: Flattening, reporter: &mu
     let graphs = (&graph, calls.as_ref().unwrap_or(&graph));
     let values = summaries(&mut *backing, &graph, request.to(), &settings);
     let comparison = Comparison::of(compared, &request).map(|of| of.of_graph(&*backing));
+    if whole.is_none() && request.to().dialect.is_some() {
+        tell_of_data(&graph, &*backing, &request, reporter);
+    }
     let passed = Passed { simplified: backing.simplified().or(simplified.as_ref()), removed };
     let status = written(graphs, (&*backing, passed, values), (encode, whole, comparison), &request, reporter);
     process::leave((graph, calls));
     status
+}
+
+/// Tells that a file of NNEF is the text alone, if the data of its variables are in no files of NNEF.
+fn tell_of_data(graph: &Graph, backing: &dyn Backing, request: &Request, reporter: &mut Reporter) {
+    let variables = graph.operations.iter().filter(|of| graph.operation_name(of) == VARIABLE).count();
+    let Some(path) = path(request.output).filter(|_| variables > 0 && backing.weights().is_some()) else { return };
+    let data = if variables == 1 { "1 variable" } else { &format!("{variables} variables") };
+    let path = path.display();
+    reporter.remark(&format!("{path} has no data for {data}: --to nnef -o FOLDER/ or -o FILE.tgz writes them, too"));
 }
 
 /// The encoder of the graph, for notations with data.

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
+use crate::files::parent;
 use crate::input::settings::Settings;
 use crate::input::table;
 use crate::model;
@@ -89,7 +90,19 @@ impl Destination {
             return Err(Failure::Message(format!("{path}: {message}")));
         }
         fits_stdout(self.to, output)?;
-        distinct(output, self.to)
+        distinct(output, self.to)?;
+        path(output).into_iter().chain(output.source_map.as_deref()).try_for_each(has_folder)
+    }
+}
+
+/// Refuses an output in a folder that is not there, before anything is computed.
+fn has_folder(path: &Path) -> Result<(), Failure> {
+    let folder = parent(path);
+    match folder.try_exists() {
+        Ok(false) if !io::is_stdout(path) => {
+            Err(Failure::Message(format!("{}: there is no folder `{}`", path.display(), folder.display())))
+        }
+        _ => Ok(()),
     }
 }
 

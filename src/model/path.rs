@@ -51,7 +51,7 @@ pub(crate) fn data_file(label: &str) -> Result<String, &'static str> {
         return Err("is empty");
     }
     let name = clean(&format!("{label}.dat"))?;
-    if is_hidden(&name) { Err("begins with a dot, and readers ignore such files") } else { Ok(name) }
+    if is_hidden(&name) { Err("has a part that begins with a dot, and readers ignore such files") } else { Ok(name) }
 }
 
 /// Whether a part of a name begins with a dot. Readers of models ignore these files, which belong to the system or

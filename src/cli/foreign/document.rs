@@ -60,16 +60,17 @@ fn rows_of_the_page_are_what_the_command_tells() {
     for line in by_hand.lines().filter(|line| line.starts_with("| ")) {
         let cells: Vec<&str> = line.split(" | ").collect();
         let [there, here, ..] = cells[..] else { continue };
-        let here = names(here);
+        // A row of links has the call behind them.
+        let here = names(if here.starts_with('[') { cells.last().copied().unwrap_or(here) } else { here });
         for name in names(there).into_iter().filter(|name| !options::has(name)) {
             let told = foreign(&format!("--{name}"));
             let Some(told) = told else { panic!("--{name} is on the page, but not in the table") };
             let agrees = here.is_empty() || here.iter().any(|own| told.contains(&format!("--{own}")));
             assert!(agrees, "--{name}: the page has {here:?}, the command tells: {told}");
-            compared += 1;
+            compared += usize::from(!here.is_empty());
         }
     }
-    assert!(compared > 30, "{compared}");
+    assert!(compared > 25, "{compared}");
 }
 
 /// The table has words of others only, each once, and tells options that there are.

@@ -230,7 +230,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     row(&["--json", "--as-json"], "--to json"),
     row(
         &["--nnef", "--nnef-dir", "--nnef-tar", "--nnef-tract-core"],
-        "-o model/ or -o model.tgz; --to nnef is the text alone",
+        "--to nnef -o model/ or --to nnef -o model.tgz; in a file or on standard output it is the text alone",
     ),
     row(&["--nnef-graph"], "--to nnef"),
     row(&["--emit-*", "--coreml-*", "--tflite*", "--mlir-target", "--onnx-mlir", "--tftrt", "--xla"], OTHER_FORMATS),

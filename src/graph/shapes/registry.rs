@@ -55,6 +55,9 @@ fn real_range(call: &Call) -> Extent {
 /// Broadcasts the input to a shape, aligned at the last axis.
 pub(super) fn broadcast_to(call: &Call) -> RuleResult {
     let Some(shape) = call.dims(Role::Shape) else { return UNKNOWN };
+    if let Some(extent) = shape.iter().filter_map(Dim::known).find(|extent| *extent < 0) {
+        return refuse(Code::BroadcastShapes, format!("`shape` has the extent {extent}, which is negative"));
+    }
     let mut extents: Extents = shape.iter().map(|dim| Extent::from(dim.clone())).collect();
     let Some(input) = call.extents(0) else { return known(extents) };
     let Some(first) = extents.len().checked_sub(input.len()) else {

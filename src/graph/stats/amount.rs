@@ -64,9 +64,9 @@ impl Amount {
         self.open.as_ref().map_or(Dim::Int(0), |open| open.terms.clone())
     }
 
-    /// Whether it is the least that the sum can be, because parts are of unknown size.
+    /// Whether it is the least that the sum can be, because parts are of unknown size, or it is too large to be counted.
     pub(crate) fn is_least(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| open.is_least)
+        self.number == u64::MAX || self.open.as_ref().is_some_and(|open| open.is_least)
     }
 
     /// The number, if it is one.

@@ -172,7 +172,7 @@ impl<D: VariableStore> Backing for Weighed<D> {
     }
 
     fn weights(&self) -> Option<&dyn Variables> {
-        Some(&self.data)
+        self.data.has_data().then_some(&self.data)
     }
 
     fn facts(&self) -> Facts {

@@ -144,7 +144,12 @@ impl BodyCheck<'_, '_> {
                 given.map(|(i, _)| i).filter(stays).last().map_or(0, |last| last + 1)
             });
             let start = self.ast.span(value).start;
-            let named = (i >= from).then(|| format!("{parameter} = "));
+            // One that follows a named one, or a second value, has to be moved or removed instead.
+            let mut before = self.ast.arguments(call).iter().take(i + 1);
+            let mut names = self.ast.arguments(call).iter().filter_map(|given| given.name);
+            let can_have_name =
+                i >= from && before.all(|given| given.name.is_none()) && names.all(|name| name.name != param.name);
+            let named = can_have_name.then(|| format!("{parameter} = "));
             self.push(finding.propose(Span::new(start, start), named).certain());
         }
         true

@@ -162,10 +162,12 @@ fn positive(linear: Linear) -> Result<Linear, String> {
     if linear.scale.all(is_scale) { Ok(linear) } else { Err("the scale has to be positive".to_owned()) }
 }
 
-/// A number that differs from an integer only by the rounding of the 32-bit floats that it was computed from.
+/// A number that differs from an integer only by the rounding of the 32-bit floats that it was computed from. Of large ones
+/// that is more than the half that a range between two codes has.
 fn nearly_whole(number: f64) -> f64 {
     let near = number.round();
-    if (number - near).abs() <= 1e-6 * near.abs().max(1.0) { near } else { number }
+    let rounding = (1e-6 * near.abs().max(1.0)).min(1.0 / 16.0);
+    if (number - near).abs() <= rounding { near } else { number }
 }
 
 #[cfg(test)]
@@ -182,25 +184,26 @@ mod tests {
 
     #[test]
     fn ranges_have_zero_points_where_they_are_integers() {
-        for (min, max, signed, symmetric, zero, offset, number) in [
-            (0.0, 25.5, false, false, 0.0, None, 2),
-            (-12.8, 12.7, true, false, 0.0, None, 3),
-            (-12.7, 12.7, true, true, 0.0, None, 3),
-            (-1.0, 24.5, false, false, 10.0, None, 2),
-            (-1.0, 1.0, false, false, 0.0, Some(-1.0), 2),
-            (-1.0, 1.0, true, false, -128.0, Some(-1.0), 3),
+        for (min, max, bits, signed, symmetric, zero, offset, number) in [
+            (0.0, 25.5, 8, false, false, 0.0, None, Some(2)),
+            (-12.8, 12.7, 8, true, false, 0.0, None, Some(3)),
+            (-12.7, 12.7, 8, true, true, 0.0, None, Some(3)),
+            (-1.0, 24.5, 8, false, false, 10.0, None, Some(2)),
+            (-1.0, 1.0, 8, false, false, 0.0, Some(-1.0), Some(2)),
+            (-1.0, 1.0, 8, true, false, -128.0, Some(-1.0), Some(3)),
+            (-1.0, 1.0, 20, false, false, 0.0, Some(-1.0), None),
         ] {
             let given = [
                 ("min", Value::Scalar(min)),
                 ("max", Value::Scalar(max)),
-                ("bits", Value::Int(8)),
+                ("bits", Value::Int(bits)),
                 ("signed", Value::Logical(signed)),
                 ("symmetric", Value::Logical(symmetric)),
             ];
             let found = linear("min_max_linear_quantize", &given).unwrap();
             let shift = found.offset.as_ref().and_then(ChannelNumbers::only);
             assert_eq!((found.zero.only(), shift), (Some(zero), offset), "{min} {max}");
-            assert_eq!(found.code_type().map(|of| of.number), Some(number));
+            assert_eq!(found.code_type().map(|of| of.number), number);
         }
     }
 
