@@ -68,11 +68,28 @@ each() {
     done
 }
 
+# Fuzzes every target for so many seconds, as many at a time as there are processors, and all of them, also after one has
+# failed.
+minute() {
+    scratch
+    export scratch built host
+    export -f fuzz unpack
+    # shellcheck disable=SC2016
+    targets | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I{} bash -c '
+        if fuzz {} -max_total_time='"$1"' >"$scratch/{}.log" 2>&1; then
+            echo "{}: $(tail -n 1 "$scratch/{}.log")"
+        else
+            cat "$scratch/{}.log"
+            echo "the fuzz target {} failed" >&2
+            exit 1
+        fi'
+}
+
 case "${1-}" in
 --build) instrumented ;;
 --minute)
     instrumented
-    each fuzz -max_total_time="${2:-60}"
+    minute "${2:-60}"
     ;;
 --keep)
     instrumented
