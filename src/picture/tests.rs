@@ -285,6 +285,8 @@ fn long_chains_and_wide_fans_are_no_trouble() {
         let (widths, ends) = (vec![80.0; count as usize], vec![(0.0, 0.0); rows.edges.len()]);
         let (x, width) = columns::columns(&rows, &columns::Sizes { widths: &widths, ends: &ends });
         assert!(x.iter().all(|x| x.is_finite() && *x >= 0.0 && *x <= width));
+        let is_item = |vertex: &&u32| matches!(rows.vertices[**vertex as usize], Vertex::Item(_));
+        assert_eq!(rows.rows.iter().flatten().filter(is_item).count(), count as usize);
         // Neighbours stand beside each other, in their order.
         let half = |vertex: u32| if matches!(rows.vertices[vertex as usize], Vertex::Item(_)) { 40.0 } else { 0.0 };
         for pair in rows.rows.iter().flat_map(|row| row.windows(2)) {

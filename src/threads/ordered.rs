@@ -245,7 +245,8 @@ mod tests {
                 Ok::<(), ()>(())
             });
             assert_eq!(taken, Ok(()));
-            assert!(found.iter().all(|(item, fits)| *fits == (*item <= 8)), "{threads} threads: {found:?}");
+            let wanted: Vec<(u64, bool)> = (0..40).map(|i| (i % 10, i % 10 <= 8)).collect();
+            assert_eq!(found, wanted, "{threads} threads");
         }
     }
 }

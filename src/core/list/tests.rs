@@ -101,6 +101,9 @@ fn literals_of_any_values_are_lists_as_others() {
             list.to_values().iter().map(|item| format!("{:?}", item.freeze(&Budget::unlimited()).ok())).collect();
         format!("{items:?} {}", list.weight_of(2))
     };
+    // The other list is made from the items of the literal.
+    let items: Vec<_> = fixed.to_values().iter().map(|item| item.freeze(&Budget::unlimited()).ok()).collect();
+    assert_eq!(items, [pair(1), pair(2), pair(3)].map(Some));
     assert_eq!(all(&fixed), all(&plain));
     assert_eq!(all(&fixed.slice(1, 3)), all(&plain.slice(1, 3)));
     assert_eq!(all(&fixed.concat(&plain, &meter)), all(&plain.concat(&plain, &meter)));

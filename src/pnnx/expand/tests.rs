@@ -52,6 +52,11 @@ fn literals_in_templates_are_folded() {
         let graph = crate::graph::Graph::of_expression(&parsed.expression, FileId::default(), &form);
         let graph = graph.unwrap_or_else(|found| panic!("{text}: {found}"));
         assert_eq!(graph.tensor_name(graph.outputs()[0]), "y", "{text}");
+        for operation in graph.operations.iter().skip(1) {
+            let mut is_of_tensors = false;
+            graph.each_operand_tensor(operation, |_| is_of_tensors = true);
+            assert!(is_of_tensors, "{text}: `{}` of literals", graph.operation_name(operation));
+        }
         graph.operations.iter().map(|operation| graph.operation_name(operation).to_owned()).collect()
     };
     // What is not chosen is not added.

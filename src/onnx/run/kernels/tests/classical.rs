@@ -61,6 +61,16 @@ fn trees_vote() {
     let classifier = format!("TreeEnsembleClassifier <{nodes}, {classes}, classlabels_int64s = [7,9]> (x)");
     let found = results(21, X, &format!("y, z = ai.onnx.ml.{classifier}"));
     assert_eq!(found[0].to_scalars(), [7.0, 9.0]);
+    assert_eq!(found[1].to_scalars(), [1.0, 0.0, 0.0, 2.0]);
+    // A second tree is one leaf, whose vote changes the class of the first row.
+    let two = "TreeEnsembleClassifier <nodes_treeids = [0,0,0,1], nodes_nodeids = [0,1,2,0], \
+         nodes_featureids = [0,0,0,0], nodes_values = [2.0,0.0,0.0,0.0], \
+         nodes_modes = [\"BRANCH_LEQ\",\"LEAF\",\"LEAF\",\"LEAF\"], nodes_truenodeids = [1,0,0,0], \
+         nodes_falsenodeids = [2,0,0,0], class_treeids = [0,0,1], class_nodeids = [1,2,0], class_ids = [0,1,1], \
+         class_weights = [1.0,2.0,1.5], classlabels_int64s = [7,9]> (x)";
+    let found = results(21, X, &format!("y, z = ai.onnx.ml.{two}"));
+    assert_eq!(found[0].to_scalars(), [9.0, 9.0]);
+    assert_eq!(found[1].to_scalars(), [1.0, 1.5, 0.0, 3.5]);
 }
 
 #[test]

@@ -47,10 +47,12 @@ fn slices_are_scanned_in_both_directions() {
 
 #[test]
 fn graphs_run_on_items_of_sequences() {
-    let constants = "float[2] a = {1, 2}, float[1] b = {3}, int64 i = {1}";
     let nodes = "y <- s = SequenceConstruct (a, b) \
         t = SequenceMap <body = m (float[n] e) => (float[n] r) { r = Neg (e) }> (s) y = SequenceAt (t, i)";
-    check(17, constants, nodes, &[1], &[-3.0]);
+    for (at, wanted) in [(0, &[-1.0, -2.0][..]), (1, &[-3.0])] {
+        let constants = format!("float[2] a = {{1, 2}}, float[1] b = {{3}}, int64 i = {{{at}}}");
+        check(17, &constants, nodes, &[wanted.len()], wanted);
+    }
 }
 
 #[test]
