@@ -8,15 +8,18 @@ import tract
 
 from serve import Refused, serve
 
+# The letters of a message that are shown; a statement that tract quotes may be long.
+MOST = 150
+
 
 class TractError(Refused):
-    """The causes that tract tells, and the line among them, without the folder and the stack."""
+    """The causes that tract tells, without the folder and the stack. Its lines are those where a statement begins, so they
+    are not judged."""
 
     def __init__(self, error, folder):
         causes = str(error).split("Stack backtrace:")[0].split("Caused by:")[-1]
         causes = " ".join(re.sub(r"^\s*\d+:", "", causes, flags=re.MULTILINE).split())
-        line = re.search(r"\bat line (\d+)", causes)
-        super().__init__(causes.replace(folder + os.sep, ""), line and int(line[1]))
+        super().__init__(causes.replace(folder + os.sep, "")[:MOST])
 
 
 def reads(stdin, fields):
