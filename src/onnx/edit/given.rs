@@ -39,7 +39,8 @@ pub(crate) fn set_shapes(model: &mut ModelProto, options: &Options, at: Location
             return Err(found);
         }
     };
-    let shapes = match shapes.with_implied(&declared_symbols(model)).resolved() {
+    let declared = model.graph.as_ref().map(|graph| declared_symbols(&model.names, graph)).unwrap_or_default();
+    let shapes = match shapes.with_implied(&declared).resolved() {
         Ok(shapes) => shapes,
         Err(conflict) => {
             found.report(Diagnostic::new(Code::OptionSymbol, at, format!("the options give {conflict}")));
@@ -79,8 +80,8 @@ fn open_inputs(model: &ModelProto) -> Vec<&str> {
 }
 
 /// The symbols in the declared shapes of the inputs of a model.
-fn declared_symbols(model: &ModelProto) -> Vec<DeclaredSymbols> {
-    let texts = &model.names.texts;
+fn declared_symbols(names: &ModelNames, graph: &GraphProto) -> Vec<DeclaredSymbols> {
+    let texts = &names.texts;
     let symbol = |extent| if let Extent::Symbol(name) = extent { Some(texts.text(name).to_owned()) } else { None };
     let symbols = |input: &ValueInfo| match input.ty.as_ref().map(|ty| &ty.form) {
         Some(TypeForm::Tensor(TensorType { shape: Some(shape), .. })) => {
@@ -88,8 +89,7 @@ fn declared_symbols(model: &ModelProto) -> Vec<DeclaredSymbols> {
         }
         _ => Vec::new(),
     };
-    let inputs = model.graph.iter().flat_map(|graph| &graph.inputs);
-    inputs.map(|input| (text_of(&model.names, input.name).to_owned(), symbols(input))).collect()
+    graph.inputs.iter().map(|input| (text_of(names, input.name).to_owned(), symbols(input))).collect()
 }
 
 /// Writes the given shapes into the types of inputs.
@@ -140,15 +140,10 @@ fn unknown(names: &ModelNames, graph: &GraphProto, name: &str, what: &str, at: L
     let inputs: Vec<&str> = graph.inputs.iter().map(|input| text_of(names, input.name)).collect();
     let message = format!("the options give {what} for `{name}`, which is not an input of the graph");
     let listed = || (!inputs.is_empty()).then(|| format!("its inputs are {}", inputs.join(", ")));
-    let symbols = graph.inputs.iter().filter_map(|input| input.ty.as_ref()).filter_map(|ty| match &ty.form {
-        TypeForm::Tensor(TensorType { shape, .. }) => shape.as_ref(),
-        _ => None,
-    });
-    let is_name = |dim: &DimProto| matches!(dim.extent, Extent::Symbol(symbol) if names.texts.text(symbol) == name);
-    let is_symbol = symbols.flat_map(|shape| &shape.dims).any(is_name);
-    let as_symbol = || format!("`{name}` is a symbol of shapes: `--set {name}=…` gives it a value");
+    let declared = declared_symbols(names, graph);
+    let is_symbol = declared.iter().any(|(_, of)| of.iter().flatten().any(|symbol| symbol == name));
     let help = match is_symbol {
-        true => Some(as_symbol()),
+        true => Some(format!("`{name}` is a symbol of shapes: `--set {name}=…` gives it a value")),
         false => suggest::did_you_mean(name, inputs.iter().copied()).or_else(listed),
     };
     Diagnostic::new(Code::OptionInput, at, message).help_if(help)
