@@ -12,6 +12,7 @@ pub(crate) fn label(text: &str) -> String {
 }
 
 /// A text as a label with folders: its parts between slashes are those of the label.
+#[cfg(feature = "onnx")]
 pub(crate) fn label_of_path(text: &str) -> String {
     let parts: Vec<String> = text.split('/').filter(|part| !part.is_empty()).map(label).collect();
     let is_file = |part: &String| part.to_ascii_lowercase().ends_with(".dat");

@@ -12,7 +12,7 @@ pub(crate) mod datatypes;
 pub(crate) mod declared;
 pub(crate) mod distinct;
 pub(crate) mod identifier;
-#[cfg(feature = "pnnx")]
+#[cfg(any(feature = "onnx", feature = "pnnx"))]
 pub(crate) mod label;
 mod read;
 #[cfg(any(feature = "onnx", feature = "pnnx"))]
