@@ -51,6 +51,10 @@ const DOCUMENTS: &[(&str, Make)] = &[
         let call = format!("f(x, {})", list(n, ", ", |i| format!("p{} = {i}", n - 1 - i)));
         fragment(&list(n, ", ", |i| format!("p{i}: integer")), "y = relu(x);", &call)
     }),
+    ("arguments compared with names: E0217", |n| {
+        let call = format!("f(x, {})", list(n, ", ", |i| format!("p{i} == {i}")));
+        fragment(&list(n, ", ", |i| format!("p{i}: integer")), "y = relu(x);", &call)
+    }),
     ("arguments without parameters: E0405", |n| {
         let call = format!("f(x, {})", list(n, ", ", |i| format!("q{i} = {i}")));
         fragment(&list(n, ", ", |i| format!("p{i}: integer = 0")), "y = relu(x);", &call)

@@ -1,14 +1,44 @@
 //! Assigns the arguments of a call to parameters (A2 to A8).
 
+use std::cell::LazyCell;
+
 use rustc_hash::FxHashSet;
 
 use super::{BodyCheck, Callee, MAX_LISTED};
 use crate::diagnostics::Code;
 use crate::diagnostics::suggest::{did_you_mean, nearest};
 use crate::nnef::ast::{Arg, Arguments, BinaryOp, Expr, ExprId, Ident};
-use crate::nnef::check::ParamInfo;
 use crate::nnef::check::positions::Positions;
+use crate::nnef::check::{FragmentInfo, ParamInfo};
 use crate::source::Span;
+use crate::source::names::Name;
+
+/// Which positional arguments of a call can be given by name, where they stand.
+struct Nameable {
+    /// Those from this position on: a positional argument must not follow a named one.
+    from: usize,
+    /// Those before this position, that of the first named argument: one behind it has to be moved instead.
+    before: usize,
+    /// Those of other parameters: one that is given by name, too, has to be removed instead.
+    given: FxHashSet<Name>,
+}
+
+impl Nameable {
+    fn of(args: Arguments, info: &FragmentInfo) -> Self {
+        let positional = args.iter().filter(|arg| arg.name.is_none()).count();
+        let stays = |i: &usize| info.params.get(*i).is_none_or(|param| param.tensor);
+        Nameable {
+            from: (0..positional).rfind(stays).map_or(0, |last| last + 1),
+            before: args.iter().take_while(|arg| arg.name.is_none()).count(),
+            given: args.iter().filter_map(|arg| Some(arg.name?.name)).collect(),
+        }
+    }
+
+    /// Whether the argument at a position can be given by the name of its parameter.
+    fn can_be(&self, position: usize, parameter: Name) -> bool {
+        (self.from..self.before).contains(&position) && !self.given.contains(&parameter)
+    }
+}
 
 impl BodyCheck<'_, '_> {
     /// A4: positional arguments precede named ones.
@@ -34,13 +64,15 @@ impl BodyCheck<'_, '_> {
         let first = table.len();
         table.resize(first + count, None);
         let mut misplaced = 0;
-        let mut positions = None;
+        let names = || callee.info.params.iter().map(|param| param.name);
+        let positions = LazyCell::new(|| Positions::new(names(), args.len()));
+        let position_of = |name: Name| positions.find(names(), name);
         if args.have_names() {
             self.named_after_positional(args);
         }
         let (mut next, mut nameable) = (0.., None);
         for arg in args.iter() {
-            let meant = self.meant_by_name(callee, arg);
+            let meant = self.meant_by_name(arg, |name| position_of(name).is_some());
             if let Some((arg, operator)) = meant {
                 self.compared_argument(arg, operator);
             }
@@ -52,9 +84,7 @@ impl BodyCheck<'_, '_> {
                 }
                 continue;
             };
-            let names = || callee.info.params.iter().map(|param| param.name);
-            let positions = positions.get_or_insert_with(|| Positions::new(names(), args.len()));
-            let Some(param) = positions.find(names(), ident.name) else {
+            let Some(param) = position_of(ident.name) else {
                 self.expr(arg.value);
                 misplaced += usize::from(self.unknown_argument(callee, ident));
                 continue;
@@ -80,11 +110,10 @@ impl BodyCheck<'_, '_> {
 
     /// The named argument that a comparison was meant to be: `a == 1` with a parameter `a`, and no local of that name.
     /// With the place of the operator.
-    fn meant_by_name(&self, callee: Callee, arg: Arg) -> Option<(Arg, Span)> {
+    fn meant_by_name(&self, arg: Arg, is_param: impl Fn(Name) -> bool) -> Option<(Arg, Span)> {
         let Expr::Binary { op: BinaryOp::Eq, lhs, rhs, at } = self.ast.expr(arg.value) else { return None };
         let Expr::Name(name) = self.ast.expr(lhs) else { return None };
-        let is_param = callee.info.params.iter().any(|param| param.name == name);
-        if arg.name.is_some() || !is_param || self.state.scope.get(name).is_some() {
+        if arg.name.is_some() || self.state.scope.get(name).is_some() || !is_param(name) {
             return None;
         }
         let ident = Ident { name, span: self.ast.span(lhs) };
@@ -107,14 +136,14 @@ impl BodyCheck<'_, '_> {
         self.report(code, ident.span, message);
     }
 
-    /// Checks a positional argument. Returns whether there is a parameter for it. `nameable` becomes the position from
-    /// which on arguments can be given by name, when an argument has to be.
+    /// Checks a positional argument. Returns whether there is a parameter for it. `nameable` is found when an argument
+    /// has to be given by name.
     fn positional(
         &mut self,
         Callee { call, fragment, info }: Callee,
         i: usize,
         value: ExprId,
-        nameable: &mut Option<usize>,
+        nameable: &mut Option<Nameable>,
     ) -> bool {
         let Some(param) = info.params.get(i) else {
             if i == info.params.len() {
@@ -137,19 +166,9 @@ impl BodyCheck<'_, '_> {
             let label = format!("the value of `{parameter}`");
             let finding = self.finding(Code::PositionalAttribute, self.ast.span(value), message).label(label);
             let finding = finding.help(format!("write `{parameter} = ..`"));
-            // A positional argument must not follow a named one.
-            let from = *nameable.get_or_insert_with(|| {
-                let given = self.ast.arguments(call).iter().filter(|given| given.name.is_none()).enumerate();
-                let stays = |i: &usize| info.params.get(*i).is_none_or(|param| param.tensor);
-                given.map(|(i, _)| i).filter(stays).last().map_or(0, |last| last + 1)
-            });
+            let nameable = nameable.get_or_insert_with(|| Nameable::of(self.ast.arguments(call), info));
             let start = self.ast.span(value).start;
-            // One that follows a named one, or a second value, has to be moved or removed instead.
-            let mut before = self.ast.arguments(call).iter().take(i + 1);
-            let mut names = self.ast.arguments(call).iter().filter_map(|given| given.name);
-            let can_have_name =
-                i >= from && before.all(|given| given.name.is_none()) && names.all(|name| name.name != param.name);
-            let named = can_have_name.then(|| format!("{parameter} = "));
+            let named = nameable.can_be(i, param.name).then(|| format!("{parameter} = "));
             self.push(finding.propose(Span::new(start, start), named).certain());
         }
         true
