@@ -17,7 +17,7 @@ import report
 from peers import setup
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-STANDARD = os.path.join(ROOT, "src", "nnef", "std", "nnef-1.0.nnef")
+STANDARD = os.path.join(ROOT, "src", "library", "std", "nnef-1.0.nnef")
 PEERS = os.path.join(ROOT, "bench", "peers")
 ENOUGH = 0.04  # CPU seconds after which a process stops repeating
 REPETITIONS = 10  # at most, in one process

@@ -193,5 +193,11 @@ mod tests {
         let huge = window(i64::MAX, i64::MAX, i64::MAX, (i64::MAX, i64::MAX));
         assert_eq!((huge.span(), huge.room(&1), huge.places_up(&1), huge.extent(&3)), (None, None, None, None));
         assert_eq!(huge.automatic(End::After, 1, 0), None);
+        // One operation each that leaves the range: a product, a sum in both directions, a difference.
+        assert_eq!(window(3, 1, i64::MAX, (0, 0)).span(), None);
+        assert_eq!(window(1, 1, 1, (i64::MAX, 0)).room(&1), None);
+        assert_eq!(window(1, 1, 1, (i64::MIN, 0)).room(&-1), None);
+        assert_eq!(window(1, 1, 1, (i64::MIN, 0)).extent(&1), None);
+        assert_eq!(window(1, 2, 1, (0, 0)).strides(&i64::MAX), None);
     }
 }

@@ -44,6 +44,8 @@ mod tests {
     fn addresses_escape_what_they_cannot_have() {
         assert_eq!(of_file(Path::new("/a b/é.nnef")), "file:///a%20b/%C3%A9.nnef");
         assert_eq!(name("file:///a%20b/%C3%A9%.nnef"), "é%.nnef");
+        let escaped = of_file(Path::new("/50%#?.nnef"));
+        assert_eq!((escaped.as_str(), name(&escaped).as_str()), ("file:///50%25%23%3F.nnef", "50%#?.nnef"));
         assert_eq!(name("untitled:Untitled-1"), "untitled:Untitled-1");
     }
 }

@@ -87,6 +87,7 @@ fn examples_are_laid_out_well() {
         for lower in [Lower::Custom, Lower::All] {
             with_graph(&text, lower, |graph, _| {
                 let (scene, placed) = placed(graph);
+                assert!(!placed.routes.is_empty(), "{name}");
                 check(&scene, &placed);
             });
         }

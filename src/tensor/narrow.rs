@@ -363,6 +363,17 @@ mod tests {
                 assert_eq!(of.encode(value), bits, "{of:?} {value}");
                 assert_eq!(of.round(value.into()).to_bits(), value.to_bits(), "{of:?} {value}");
             }
+            let found = (0..1u32 << of.bits()).filter(|bits| of.decode(*bits).is_nan()).count();
+            // All codes with the highest exponent and a fraction, or those that the format names.
+            let wanted = match of.name() {
+                "float16" => 2 * 1023,
+                "bfloat16" => 2 * 127,
+                "float8e5m2" => 2 * 3,
+                "float8e4m3fn" => 2,
+                "float8e4m3fnuz" | "float8e5m2fnuz" | "float8e8m0" => 1,
+                _ => 0,
+            };
+            assert_eq!(found, wanted, "{of:?}");
         }
     }
 

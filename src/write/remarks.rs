@@ -113,9 +113,9 @@ mod tests {
         assert!(line.starts_with("    y = relu(x);  # scalar[2,3]  …ccc") && line.ends_with("ccc  a b.py:3"), "{line}");
         assert!(line.chars().count() < 200);
         assert_eq!(text.lines().count(), 7);
-        let short = Note { node: None, module: path("a\ny = exp(x);\r\u{85}\u{1b}[0m"), source: None };
+        let short = Note { node: None, module: path("a\ny = exp(x);\r\u{85}\u{2028}\u{1b}[0m"), source: None };
         let (_, text) = annotated(TEXT, Some(short));
-        assert!(text.contains("# scalar[2,3]  a y = exp(x);\\r\\u{85}\\u{1b}[0m  test.nnef:2:58\n"), "{text}");
+        assert!(text.contains("# scalar[2,3]  a y = exp(x);\\r\\u{85}\\u{2028}\\u{1b}[0m  test.nnef:2:58\n"), "{text}");
     }
 
     #[test]

@@ -147,12 +147,12 @@ fn every_subcommand_has_a_manual_page() {
     let mut found: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     found.sort();
     assert_eq!(found, named);
-    for name in ["check", "fmt", "run", "explain", "completions", "man"] {
-        let (status, page, _) = run(&["man", name]);
+    for file in named.iter().filter(|file| *file != "nnef-flatten.1") {
+        let title = file.strip_suffix(".1").unwrap();
+        let (status, page, _) = run(&["man", title.strip_prefix("nnef-flatten-").unwrap()]);
         assert_eq!(status, 0);
-        assert!(page.contains(".TH") && page.contains("nnef") && page.contains(name), "{page}");
-        let file = std::fs::read_to_string(folder.path().join(format!("nnef-flatten-{name}.1"))).unwrap();
-        assert_eq!(file, page);
+        assert!(page.contains(&format!(".TH {title} 1")) && page.contains(".SH SYNOPSIS"), "{page}");
+        assert_eq!(std::fs::read_to_string(folder.path().join(file)).unwrap(), page);
     }
     let (status, _, err) = run(&["man", "chek"]);
     assert!(status == 2 && err.contains("did you mean `check`?"), "{err}");

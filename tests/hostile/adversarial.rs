@@ -414,6 +414,11 @@ fn attack(folder: &Path, i: usize) -> Result<bool, String> {
 /// Calls the command on an input for so many seconds of processor time: whether it is accepted, or what is wrong with how it
 /// ends.
 fn ends(folder: &Path, i: usize, input: &Input, call: &[&str], seconds: u32) -> Result<bool, String> {
+    told(folder, i, input, call, seconds).map(|refusal| refusal.is_none())
+}
+
+/// The same; of an input that is refused, what is said.
+fn told(folder: &Path, i: usize, input: &Input, call: &[&str], seconds: u32) -> Result<Option<String>, String> {
     let path = folder.join(format!("{i}.{}", input.ending));
     std::fs::write(&path, &input.bytes).unwrap();
     let graph = folder.join("given.nnef");
@@ -426,8 +431,10 @@ fn ends(folder: &Path, i: usize, input: &Input, call: &[&str], seconds: u32) -> 
         return Err(format!("input {i}, {call:?}: {} MiB", peak >> 10));
     }
     match output.status.code() {
-        Some(0) => Ok(true),
-        Some(1) if !output.stderr.is_empty() || call[0] == "fmt" => Ok(false),
+        Some(0) => Ok(None),
+        Some(1) if !output.stderr.is_empty() || call[0] == "fmt" => {
+            Ok(Some(String::from_utf8_lossy(&output.stderr).into_owned()))
+        }
         code => {
             let said = String::from_utf8_lossy(&output.stderr).chars().take(300).collect::<String>();
             Err(format!("input {i}, {call:?}: {code:?} {:?}\n{said}", output.status))
@@ -446,7 +453,8 @@ fn the_default_limits_end_an_explosion() {
     let input = text(document(&fragments, "y = f40(x);"));
     // It makes as many operations as are allowed, and fills memory: where processors share a core and its memory with others
     // that work, that takes twice the processor time of an idle machine.
-    assert_eq!(ends(folder.path(), 0, &input, &["-q"], 2 * SECONDS), Ok(false));
+    let refusal = told(folder.path(), 0, &input, &["-q"], 2 * SECONDS).unwrap().unwrap();
+    assert!(refusal.contains("E0811") && refusal.contains("more than 10000000 operations"), "{refusal}");
 }
 
 #[test]

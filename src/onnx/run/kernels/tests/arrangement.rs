@@ -2,6 +2,7 @@
 
 use super::trial::{check, refused, results, words};
 use crate::diagnostics::Code;
+use crate::tensor::DType;
 
 const X: &str = "float[2,3] x = {1, 2, 3, 4, 5, 6}";
 
@@ -103,6 +104,14 @@ fn shapes_as_tensors() {
 fn constants() {
     check(9, "int64[2] s = {1, 2}", "y = ConstantOfShape <value = int32[1] {7}> (s)", &[1, 2], &[7.0, 7.0]);
     check(9, X, "y = EyeLike <k = 1, dtype = 6> (x)", &[2, 3], &[0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+    for (graph, call, dtype) in [
+        ("int64[2] s = {1, 2}", "y = ConstantOfShape <value = int32[1] {7}> (s)", DType::Int32),
+        (X, "y = EyeLike <k = 1, dtype = 6> (x)", DType::Int32),
+        (X, "y = EyeLike (x)", DType::Float32),
+        (X, "y = Constant <value_ints = [3, 4]> ()", DType::Int64),
+    ] {
+        assert_eq!(results(13, graph, call)[0].dtype(), dtype, "{call}");
+    }
     let range = "int64 a = {10}, int64 b = {4}, int64 d = {-4}, float s = {0}, float e = {1}, float t = {0.4}";
     check(11, range, "y = Range (a, b, d)", &[2], &[10.0, 6.0]);
     check(11, range, "y = Range (s, e, t)", &[3], &[0.0, 0.4, 0.8]);
