@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::model::{AttributeValue, GraphProto, NodeProto, Values};
+use super::model::{AttributeValue, FunctionProto, GraphProto, NodeProto, Values};
 use crate::graph::names::NameId;
 
 /// Visits nodes, including those of graphs in their attributes.
@@ -42,9 +42,18 @@ pub(in crate::onnx) fn each_graph_mut(value: &mut AttributeValue, visit: &mut dy
 pub(in crate::onnx) fn own_names(graph: &GraphProto) -> Values {
     let inputs = graph.inputs.iter().filter_map(|input| input.name);
     let initializers = graph.initializers.iter().filter_map(|tensor| tensor.name);
-    let results = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied());
-    let own = inputs.chain(initializers).chain(results);
-    let mut own: Values = own.filter(|name| *name != NameId::ROOT).collect();
+    distinct(inputs.chain(initializers), &graph.nodes)
+}
+
+/// The names that a function defines, each once.
+pub(in crate::onnx) fn own_names_of_function(function: &FunctionProto) -> Values {
+    distinct(function.inputs.iter().copied(), &function.nodes)
+}
+
+/// Names and those of the results of nodes, each once.
+fn distinct(names: impl Iterator<Item = NameId>, nodes: &[NodeProto]) -> Values {
+    let results = nodes.iter().flat_map(|node| node.outputs.iter().copied());
+    let mut own: Values = names.chain(results).filter(|name| *name != NameId::ROOT).collect();
     // Most branches define one.
     if own.len() > 1 {
         let mut seen = FxHashSet::default();

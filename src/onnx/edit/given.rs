@@ -99,7 +99,8 @@ fn set_inputs(model: &mut ModelProto, shapes: &GivenShapes, at: Location) -> Res
     for (name, shape) in &shapes.inputs {
         let result = match find(names, &mut graph.inputs, name) {
             Some(input) => set_shape(names, input, shape).map_err(|message| {
-                Diagnostic::new(Code::OptionShape, at, format!("the shape that the options give `{name}`: {message}"))
+                let message = format!("the shape that the options give `{name}`: {message}");
+                Diagnostic::new(Code::OptionShape, at, message).label("another shape is declared")
             }),
             None => Err(unknown(names, graph, name, "a shape", at)),
         };

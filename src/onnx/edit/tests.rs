@@ -50,8 +50,23 @@ fn attributes_are_compared_by_value() {
 
 #[test]
 fn random_numbers_and_outputs_stay() {
-    let random = shared("a = RandomNormalLike (x) b = RandomNormalLike (x) y = Add (a, b)");
-    assert_eq!(random.matches("RandomNormalLike").count(), 2);
+    let given = "m = Constant <value = float[1,2] {0, 0}> () r = Constant <value = float {0.5}> () \
+        t = Constant <value = bool {1}> ()";
+    for (call, count) in [
+        ("Bernoulli (x)", 2),
+        ("Multinomial (m)", 2),
+        ("RandomNormal <shape = [2]> ()", 2),
+        ("RandomNormalLike (x)", 2),
+        ("RandomUniform <shape = [2]> ()", 2),
+        ("RandomUniformLike (x)", 2),
+        ("Dropout (x, r, t)", 2),
+        ("Dropout (x, r)", 1),
+        ("Abs (x)", 1),
+    ] {
+        let operator = call.split(' ').next().unwrap();
+        let found = shared(&format!("{given} a = {call} b = {call} y = Add (a, b)"));
+        assert_eq!(found.matches(&format!("= {operator} ")).count(), count, "{call}: {found}");
+    }
     let mut outputs = document("g (float[2] x) => (float[2] y, float[2] z) { y = Exp (x) z = Exp (x) }");
     assert_eq!(outputs.share(), 0);
     let mut foreign = document("g (float[2] x) => (float[2] y) { a = l.f (x) b = l.f (x) y = Add (a, b) }");

@@ -13,7 +13,7 @@ use crate::onnx::functions::{Functions, Imports, NodeFinding};
 use crate::onnx::infer::{GraphTypes, ModelTypes, each_typed_graph};
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto};
 use crate::onnx::schema::{Schema, SchemaLookup, Schemas};
-use crate::onnx::walk::own_names;
+use crate::onnx::walk::{own_names, own_names_of_function};
 
 /// The first version whose nodes `Constant` are of all types, and the types of those before: floats of 32, 16 and 64 bits.
 const CONSTANTS_OF_ALL_TYPES: i64 = 9;
@@ -94,9 +94,7 @@ impl<'m> OpsetPass<'m> {
     }
 
     fn in_function(&mut self, function: &mut FunctionProto, types: Option<&'m GraphTypes>) {
-        let results = function.nodes.iter().flat_map(|node| node.outputs.iter().copied());
-        let own: Vec<NameId> = function.inputs.iter().copied().chain(results).collect();
-        let start = self.scope.open(&own, types);
+        let start = self.scope.open(&own_names_of_function(function), types);
         self.has_initializers = false;
         self.nodes(std::mem::take(&mut function.nodes), types);
         (_, function.nodes) = self.scope.close(start);

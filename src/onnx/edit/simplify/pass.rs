@@ -17,7 +17,7 @@ use crate::onnx::model::{
     AttributeProto, AttributeValue, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, Values,
 };
 use crate::onnx::types::AttributeType;
-use crate::onnx::walk::{each_node_mut, own_names};
+use crate::onnx::walk::{each_node_mut, own_names, own_names_of_function};
 use crate::source::names::Name;
 
 /// How often a node changes at most: by rules, of which each takes one node of a chain away.
@@ -158,7 +158,7 @@ impl<'m> SimplifyPass<'m> {
         let outside = std::mem::replace(&mut self.imports, imports);
         self.has_initializers = false;
         let extents = self.extents.open();
-        let own: Vec<NameId> = function.nodes.iter().flat_map(|node| node.outputs.iter().copied()).collect();
+        let own = own_names_of_function(function);
         let fixed = function.inputs.iter().chain(&function.outputs).copied().collect();
         let mut kept = KeptEnds { fixed, start: self.scope.open(&own, types), renamed: FxHashMap::default() };
         self.start = kept.start.nodes;

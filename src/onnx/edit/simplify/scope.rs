@@ -65,6 +65,8 @@ pub(in crate::onnx::edit) struct SimplifyScope<'m> {
 enum Undo {
     Source(NameId, NamedSource),
     Replaced(NameId, Option<NameId>),
+    /// What was noted of a value: another graph may have its name for another value.
+    Noted(NameId),
 }
 
 /// The start of a graph.
@@ -98,8 +100,7 @@ impl<'m> SimplifyScope<'m> {
             let before = self.replaced.remove(name);
             self.undo.push(Undo::Replaced(*name, before));
             self.set(*name, NamedSource::Open);
-            self.positive.remove(name);
-            self.shaped.remove(name);
+            self.forget(*name);
         }
         self.around.push(types);
         start
@@ -113,6 +114,7 @@ impl<'m> SimplifyScope<'m> {
                 Some(Undo::Source(name, before)) => *self.place(name) = before,
                 Some(Undo::Replaced(name, Some(before))) => _ = self.replaced.insert(name, before),
                 Some(Undo::Replaced(name, None)) => _ = self.replaced.remove(&name),
+                Some(Undo::Noted(name)) => self.forget(name),
                 None => break,
             }
         }
@@ -228,6 +230,13 @@ impl<'m> SimplifyScope<'m> {
     /// Notes that no float of a value is a negative zero.
     pub(super) fn note_positive(&mut self, name: NameId) {
         self.positive.insert(name);
+        self.undo.push(Undo::Noted(name));
+    }
+
+    /// Forgets what was noted of a value.
+    fn forget(&mut self, name: NameId) {
+        self.positive.remove(&name);
+        self.shaped.remove(&name);
     }
 
     /// Whether no float of a value is a negative zero.
@@ -240,6 +249,7 @@ impl SimplifyScope<'_> {
     /// Notes that a value has the shape of another one.
     pub(super) fn note_shape(&mut self, name: NameId, source: NameId) {
         self.shaped.insert(name, source);
+        self.undo.push(Undo::Noted(name));
     }
 
     /// The first value with the shape of a value, behind all that operators compute item by item.

@@ -157,8 +157,9 @@ const CASES: &[(&str, &str, &str, &str)] = &[
 fn document(inputs: &str, outputs: &str, body: &str) -> Document {
     let (outputs, constants) = outputs.split_once(" <").unwrap_or((outputs, ">"));
     let constants = if constants == ">" { String::new() } else { format!("<{constants}") };
-    let text =
-        format!("<ir_version: 10, opset_import: [\"\" : 21]> g ({inputs}) => ({outputs}) {constants} {{ {body} }}");
+    let text = format!(
+        "<ir_version: 10, opset_import: [\"\" : 21, \"l\" : 1]> g ({inputs}) => ({outputs}) {constants} {{ {body} }}"
+    );
     let (document, found) = Document::parse("test", &*text, &mut Sources::new(), &Options::default());
     document.unwrap_or_else(|| panic!("{text}: {found}"))
 }
@@ -371,6 +372,34 @@ fn rules_reach_functions() {
     let text = simple.to_text(false).unwrap().0;
     assert!(text.contains("w = Exp (v)") && !text.contains("Sqrt") && !text.contains("unused"), "{text}");
     assert_eq!(outputs(&simple, 3, 1), outputs(&source, 3, 1));
+}
+
+/// What is known of a value is not known of one with the same name in a function.
+#[test]
+fn functions_have_names_of_their_own() {
+    for (rule, inputs, named, body) in CASES {
+        let results = body.split(" = ").filter_map(|before| before.split_whitespace().last());
+        let names: Vec<&str> = results.filter(|name| name.chars().all(char::is_alphanumeric)).collect();
+        let list = |item: &dyn Fn(usize) -> String| (0..names.len()).map(item).collect::<Vec<_>>().join(", ");
+        let (given, told) = (list(&|i| format!("p{i}")), list(&|i| format!("q{i}")));
+        let shapes: String = names.iter().enumerate().map(|(i, name)| format!("r{i} = Shape ({name}) ")).collect();
+        let source = document(
+            &format!("{inputs}, {}", list(&|i| format!("float[P{i}] p{i}"))),
+            &format!("{}, {named}", list(&|i| format!("int64[Q{i}] q{i}"))),
+            &format!(
+                "{body} {told} = l.f ({given}) }} <domain: \"l\", opset_import: [\"\" : 21]> f ({}) => ({}) {{ {shapes}",
+                names.join(", "),
+                list(&|i| format!("r{i}"))
+            ),
+        );
+        let mut simple = source.copy();
+        let options = Options::default().with(|options| options.lower = crate::Lower::None);
+        simple.simplify(&options, Limits::default(), all()).unwrap();
+        let text = simple.to_text(false).unwrap().0;
+        for (i, name) in names.iter().enumerate() {
+            assert!(text.contains(&format!("r{i} = Shape ({name})")), "{rule}: {text}");
+        }
+    }
 }
 
 /// What is written once and expanded again computes the same.

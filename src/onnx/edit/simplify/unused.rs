@@ -7,7 +7,7 @@ use crate::graph::names::NameId;
 use crate::onnx::functions::Functions;
 use crate::onnx::model::{FunctionProto, ModelNames, ModelProto, NodeProto};
 use crate::onnx::protobuf::fields::model as model_fields;
-use crate::onnx::walk::{each_graph, each_node};
+use crate::onnx::walk::{each_graph, each_node, own_names_of_function};
 use crate::source::names::Name;
 
 /// Removes what nothing uses. Returns how much.
@@ -74,8 +74,8 @@ fn functions(model: &mut ModelProto) {
 /// Removes nodes of a function that no output needs.
 fn unused_of(names: &ModelNames, function: &mut FunctionProto) {
     unused::remove_from(names, function);
-    let mut known: FxHashSet<NameId> = function.inputs.iter().chain(&function.outputs).copied().collect();
-    known.extend(function.nodes.iter().flat_map(|node| node.outputs.iter().copied()));
+    let own = own_names_of_function(function);
+    let known: FxHashSet<NameId> = function.outputs.iter().copied().chain(own).collect();
     function.value_info.retain(|value| value.name.is_none_or(|name| known.contains(&name)));
 }
 

@@ -15,7 +15,7 @@ use crate::graph::names::NameId;
 use crate::onnx::functions::Imports;
 use crate::onnx::infer::{InferGoal, infer_functions};
 use crate::onnx::model::ModelProto;
-use crate::onnx::walk::own_names;
+use crate::onnx::walk::{own_names, own_names_of_function};
 
 /// Applies rules to all graphs and functions of a model once. Returns how often each was applied.
 pub(in crate::onnx::edit) fn simplify(model: &mut ModelProto, used: UsedRules, options: &Options) -> RuleCounts {
@@ -84,12 +84,7 @@ fn counted(model: &ModelProto, named: &FxHashSet<NameId>) -> Vec<u32> {
 fn hidden_names(model: &ModelProto) -> FxHashSet<NameId> {
     let mut found = model.graph.as_ref().map(|graph| hidden(&graph.nodes, &own_names(graph))).unwrap_or_default();
     for function in &model.functions {
-        let results = function.nodes.iter().flat_map(|node| node.outputs.iter().copied());
-        let mut own: Vec<NameId> =
-            function.inputs.iter().copied().chain(results).filter(|name| *name != NameId::ROOT).collect();
-        own.sort_unstable();
-        own.dedup();
-        found.extend(hidden(&function.nodes, &own));
+        found.extend(hidden(&function.nodes, &own_names_of_function(function)));
     }
     found
 }
