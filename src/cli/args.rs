@@ -197,7 +197,7 @@ pub(crate) struct Output {
     pub(crate) fold: bool,
     /// Merge equal operations.
     ///
-    /// Of equal tensors that the document names, each keeps its operation.
+    /// Of equal tensors that are outputs, or that a document of NNEF names, each keeps its operation.
     #[arg(long)]
     pub(crate) share: bool,
     /// Remove and join what changes no result, exactly; --fold and --share are parts of it.

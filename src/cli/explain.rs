@@ -33,8 +33,9 @@ pub(crate) fn run(wanted: &str) -> RunResult {
     }
     let upper = wanted.to_ascii_uppercase();
     let known = Code::ALL.iter().flat_map(|code| [Some(code.as_str()), code.info().rule]).flatten();
-    let suggestion =
-        suggest::did_you_mean(&upper, known).unwrap_or_else(|| "codes look like E0401, rules like A1".into());
+    let names = || suggest::did_you_mean(&wanted.to_ascii_lowercase(), RULES.iter().map(|rule| rule.name));
+    let forms = || "codes look like E0401, rules like A1, those of --simplify like batch-norm".into();
+    let suggestion = suggest::did_you_mean(&upper, known).or_else(names).unwrap_or_else(forms);
     Err(Failure::Message(format!("no diagnostic code or rule `{wanted}`; {suggestion}")))
 }
 

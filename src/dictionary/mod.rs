@@ -15,6 +15,7 @@ macro_rules! rows {
     };
 }
 
+pub(crate) mod differences;
 pub(crate) mod elementwise;
 pub(crate) mod formula;
 pub(crate) mod functions;
@@ -35,5 +36,6 @@ pub(crate) use functions::{CUBIC_SLOPE, cubic, erf, sigmoid};
 pub(crate) use index::{Vocabulary, all, category, find, is_of_converter};
 pub(crate) use kernel::{Arith, Float, Kernel, Order};
 pub(crate) use row::{
-    Allowed, Category, Deviation, ElementRule, InNnef, ItemRule, Operands, Products, Row, ShapeRule, SignRule, ToOnnx,
+    Allowed, Category, Deviation, ElementRule, InNnef, ItemRule, NearOperation, Operands, Products, Row, ShapeRule,
+    SignRule, ToOnnx,
 };

@@ -82,7 +82,6 @@ pub(crate) enum ToOnnx {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Differs {
     /// Whether these operands belong to them.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the laws read it"))]
     pub(crate) at: fn(&[f64]) -> bool,
     /// Which they are, for the documentation and for messages.
     pub(crate) text: &'static str,
@@ -96,6 +95,13 @@ pub(crate) struct NearOperation {
     pub(crate) same_if_positive: bool,
     /// The operands for which it computes something else.
     pub(crate) differs: Differs,
+}
+
+impl NearOperation {
+    /// Where it computes something else, for messages.
+    pub(crate) fn described(&self) -> String {
+        format!("where {} `{}` of NNEF computes something else", self.differs.text, self.name)
+    }
 }
 
 /// How the operands of a formula of ONNX are prepared.

@@ -40,7 +40,7 @@ rows! {
         .translated(ToOnnx::Refused("its numbers are those of a generator of tract"));
     NON_MAX_SUPPRESSION = other("non_max_suppression", "tract_onnx_non_max_suppression", ShapeRule::Suppression)
         .in_onnx("NonMaxSuppression")
-        .translated(ToOnnx::Nodes("`NonMaxSuppression`; the most boxes are all where they are 0"));
+        .translated(ToOnnx::Nodes("`NonMaxSuppression`; a `max_output_boxes_per_class` of 0 stands for all boxes"));
     CLASSIFIER = other("classifier", "tract_onnx_ml_tree_ensemble_classifier", ShapeRule::Classes)
         .translated(ToOnnx::Refused("its operators are those of another domain"));
     TO_COMPLEX = other("to_complex", "tract_core_inner_dim_to_complex", ShapeRule::ToComplex)

@@ -11,7 +11,7 @@
 use rustc_hash::FxHashSet;
 
 use super::{Graph, Kind};
-use crate::dictionary::{self, Deviation, Row, Vocabulary};
+use crate::dictionary::{self, Deviation, NearOperation, Row, Vocabulary};
 
 /// The deviations of compounds that no longer compute what their definitions say: they are not expanded.
 const WITHOUT_DEFINITION: &[Deviation] = &[Deviation::PlaneIndex, Deviation::NumberBeforeNan, Deviation::SquareRoot];
@@ -36,14 +36,14 @@ impl Graph {
         dictionary::find(vocabulary, self.text_of(kind.name))
     }
 
-    /// The operations of this graph that are written for others, with the operands for which they differ from these.
-    pub(crate) fn near_operations(&self) -> Vec<(&'static str, &'static str)> {
+    /// The operations of this graph that are written for others, each once in the order of their names.
+    pub(crate) fn near_operations(&self) -> Vec<NearOperation> {
         let mut found: Vec<_> = dictionary::all().filter_map(|row| row.near).collect();
         found.sort_by_key(|near| near.name);
         found.dedup_by_key(|near| near.name);
         let names: FxHashSet<&str> = self.operations.iter().map(|operation| self.operation_name(operation)).collect();
         found.retain(|near| names.contains(near.name));
-        found.into_iter().map(|near| (near.name, near.differs.text)).collect()
+        found
     }
 
     /// Whether operations of a kind have a deviation in this graph.

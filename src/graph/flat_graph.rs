@@ -114,6 +114,11 @@ impl Graph {
         self.provenance.calls.len()
     }
 
+    /// The calls that produced operations, in the order of their numbers.
+    pub(crate) fn origins(&self) -> impl Iterator<Item = Origin> + Clone {
+        (0..self.origin_count() as u32).filter_map(|i| self.origin(OriginId(i)))
+    }
+
     /// A call that produced operations; none for [`OriginId::NONE`].
     pub(crate) fn origin(&self, id: OriginId) -> Option<Origin> {
         let (parent, place) = *self.provenance.calls.get(id.index())?;

@@ -206,12 +206,12 @@ impl<'b> DataReader<'b> {
                 Some((label, shape)) => match files.pieces(label, &shape, &mut |piece| sum.update(piece)) {
                     Ok(Some(true)) => Some(form(DType::Float32, &shape)),
                     Ok(None) => None,
-                    Ok(Some(false)) | Err(_) => self.loaded(label, &shape)?.map(|tensor| told(&tensor, &mut sum)),
+                    Ok(Some(false)) | Err(_) => self.loaded(label, &shape)?.map(|tensor| stored(&tensor, &mut sum)),
                 },
                 None => None,
             },
             DataPlace::Loaded(_) => match self.variable(id) {
-                Some((label, shape)) => self.loaded(label, &shape)?.map(|tensor| told(&tensor, &mut sum)),
+                Some((label, shape)) => self.loaded(label, &shape)?.map(|tensor| made(&tensor, &mut sum)),
                 None => None,
             },
             DataPlace::Nowhere => None,
@@ -225,9 +225,15 @@ fn form(dtype: DType, shape: &[usize]) -> String {
     format!("{}{shape:?}", dtype.name())
 }
 
-/// The type and the shape of a tensor, whose elements are added to a checksum. Data are loaded as wide floats, whatever the type
-/// in which they are stored: those that 32 bits can have are compared as such.
-fn told(tensor: &Tensor, sum: &mut Sha256) -> String {
+/// The type and the shape of a tensor of a file, whose elements are added to a checksum.
+fn stored(tensor: &Tensor, sum: &mut Sha256) -> String {
+    sum.update(tensor.data().le_bytes());
+    form(tensor.dtype(), tensor.shape())
+}
+
+/// [`stored`] for a tensor of a translation. Those are loaded as wide floats, whatever the type that their files get: what 32
+/// bits can have is compared as such.
+fn made(tensor: &Tensor, sum: &mut Sha256) -> String {
     let is_narrow = |item: &f64| item.is_nan() || f64::from(*item as f32) == *item;
     match tensor.data() {
         Data::Float64(items) if items.iter().all(is_narrow) => {
@@ -239,9 +245,6 @@ fn told(tensor: &Tensor, sum: &mut Sha256) -> String {
             }
             form(DType::Float32, tensor.shape())
         }
-        data => {
-            sum.update(data.le_bytes());
-            form(tensor.dtype(), tensor.shape())
-        }
+        _ => stored(tensor, sum),
     }
 }

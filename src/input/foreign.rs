@@ -239,7 +239,7 @@ fn other(start: &Start, path: &str, named: Option<&Notation>) -> Option<Other> {
         let content = unpacked(start);
         let inside = Start::new(&content, false);
         if let Some(notation) = Notation::of_start(&inside) {
-            let what = format!("compressed by gzip; its content is read with --from {}", notation.name);
+            let what = format!("compressed by gzip; unpacked, its content is read with --from {}", notation.name);
             return Some(Other { what, command: Some(format!("gunzip -c {path} | nnef-flatten -")), help: None });
         }
         let format = format_of(&inside)?;

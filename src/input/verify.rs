@@ -4,6 +4,7 @@
 //! One is evaluated after the other, and all that is in memory at a time counts in the limit of the run: both graphs, the
 //! tensors of the evaluation that runs, and behind the first one its outputs.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 
@@ -19,11 +20,13 @@ use super::table::loops::Networks;
 use super::table::{Notation, documents};
 use super::{Findings, Refusal, models};
 use crate::diagnostics::{Code, Diagnostic, memory_text, suggest};
+use crate::dictionary::NearOperation;
+use crate::dictionary::differences::{Differing, IN_NNEF, IN_ONNX, Seen};
 use crate::eval::{Difference, compare, tolerance};
 use crate::live::Held;
 use crate::loops::Network;
 use crate::model::GRAPH;
-use crate::onnx::ModelInput;
+use crate::onnx::{Document, ModelInput};
 use crate::options::{Internal, Options};
 use crate::progress::{self, Phase};
 use crate::source::{Location, Sources};
@@ -430,13 +433,69 @@ fn inputs(
     Ok(made.into_iter().map(rounded).collect())
 }
 
-/// What is known of differences between a model and its graph.
-fn explained(source: &Side, written: &Side) -> Option<String> {
-    let (Side::Model(_), Side::Graph(_, graph)) = (source, written) else { return None };
-    let near = graph.near_operations();
-    let told = near.iter().map(|(name, operands)| format!("where {operands} `{name}` of NNEF computes something else"));
-    let told = told.collect::<Vec<_>>().join(", ");
-    (!near.is_empty()).then(|| format!("{told}: --strict writes what the model computes"))
+/// What is known of differences between a source and what was written of it.
+#[derive(Default)]
+struct Known {
+    strict: bool,
+    /// Operations that were written for others.
+    near: Vec<NearOperation>,
+    /// Operators of the source, each with a row that names it.
+    rows: Vec<(String, &'static Differing)>,
+}
+
+/// The most known differences in a message.
+const MAX_KNOWN: usize = 3;
+
+impl Known {
+    fn new(source: &Side, written: &Side, strict: bool) -> Self {
+        let rows = |table: &'static [Differing], names: BTreeSet<String>| {
+            let found = |row: &'static Differing| Some((row.among(names.iter().map(String::as_str))?.to_owned(), row));
+            table.iter().filter_map(found).collect()
+        };
+        match (source, written) {
+            (Side::Model(run), Side::Graph(_, graph)) => Known {
+                strict,
+                near: if strict { Vec::new() } else { graph.near_operations() },
+                rows: rows(IN_NNEF, run.document.as_ref().map(Document::operators).unwrap_or_default()),
+            },
+            (Side::Graph(_, graph), Side::Model(_)) => {
+                // The source of a document is computed by its primitives: what they stand for has called them.
+                let called = graph.origins().map(|call| graph.text_of(call.fragment));
+                let names = graph.operations.iter().map(|operation| graph.operation_name(operation)).chain(called);
+                Known { strict, rows: rows(IN_ONNX, names.map(str::to_owned).collect()), ..Known::default() }
+            }
+            _ => Known::default(),
+        }
+    }
+
+    /// Those that can be the cause of a difference.
+    fn causes(&self, seen: Seen) -> Option<String> {
+        let edges: &[f64] = if seen.not_finite { &[f64::NAN, f64::NEG_INFINITY, f64::INFINITY, -0.0] } else { &[-0.0] };
+        let differs = |near: &&NearOperation| edges.iter().any(|edge| (near.differs.at)(&[*edge; 2]));
+        let near: Vec<String> = self.near.iter().filter(differs).map(NearOperation::described).collect();
+        let rows = self.rows.iter().filter(|(_, row)| row.is_possible(self.strict, seen)).take(MAX_KNOWN);
+        let rows: Vec<String> =
+            rows.map(|(name, row)| format!("`{name}` differs in {}, since {}", row.at.text(), row.because)).collect();
+        let near = (!near.is_empty()).then(|| format!("{}: --strict writes what the model computes", near.join(", ")));
+        let rows = (!rows.is_empty()).then(|| format!("known differences: {}", rows.join("; ")));
+        let told: Vec<String> = near.into_iter().chain(rows).collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+}
+
+/// What the tensors of a comparison have.
+fn seen(values: &[&NamedValues]) -> Seen {
+    let mut seen = Seen::default();
+    for (_, tensor) in values.iter().flat_map(|values| values.iter()).flat_map(|(name, value)| members(name, value)) {
+        seen.double |= matches!(tensor.dtype(), DType::Float64);
+        let (integers, floats) = (tensor.dtype().is_integer(), tensor.dtype().is_float());
+        if integers || floats {
+            let items = tensor.to_scalars();
+            seen.not_finite |= floats && items.iter().any(|item| !item.is_finite());
+            seen.wide |= integers && items.iter().any(|item| item.abs() >= f64::from(1 << 24));
+        }
+    }
+    seen
 }
 
 /// Evaluates what was written and its source on the same inputs, given and random, and compares their outputs.
@@ -456,9 +515,14 @@ pub(crate) fn verify(
     let pairs = Pairs::new(source.inputs(), written.inputs());
     let inputs = inputs(source, &written, &pairs, given, seed, settings)?;
     let run = VerifyRun { seed, quantized: matches!(labels, Labels::Own), settings };
-    let mut found = outputs_of_written(source, &mut written, labels, &pairs.for_written(&inputs), &run)?;
+    let found = outputs_of_written(source, &mut written, labels, &pairs.for_written(&inputs), &run);
+    let mut found = match found {
+        Ok(found) => found,
+        // What cannot be computed of the source, either, is its fault or that of the inputs.
+        Err(refusal) => return Err(source.outputs(&inputs, &run).err().unwrap_or(refusal)),
+    };
     // Behind its outputs, only what is known of differences is needed of what was written.
-    let why = explained(source, &written);
+    let known = Known::new(source, &written, settings.options.strict);
     drop(written);
     let held = |(_, value): &(String, RunValue)| 8 * value.total_weight() as u64;
     let _held = Held::of(found.iter().map(held).sum());
@@ -482,6 +546,7 @@ pub(crate) fn verify(
         }
         Err(message) => {
             let at = if let Side::Graph(backing, _) = source { backing.start() } else { Location::default() };
+            let why = known.causes(seen(&[&inputs, &wanted, &found]));
             let difference = Diagnostic::new(Code::VerifyDifference, at, message).help_if(why);
             Err(refused(source.sources(), difference))
         }

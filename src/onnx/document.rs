@@ -1,5 +1,6 @@
 //! A model or a part of one, read from a file: the interface for the command and other programs.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
@@ -20,6 +21,7 @@ use super::run::{Computing, Stores};
 use super::text::{self, ModelText, ParsedText, Production};
 use super::to_nnef::{self, NnefVariables};
 use super::view::{self, ModelConstants, ViewTypes};
+use super::walk::each_node;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, memory_text};
 use crate::eval::{Limits, Quantizations};
 use crate::live::Held;
@@ -267,6 +269,23 @@ impl Document {
             ParsedText::Model(model) => Some(model),
             _ => None,
         }
+    }
+
+    /// The names of the operators of a model, those of inner graphs and of functions included, each once.
+    #[cfg(feature = "input")]
+    pub(crate) fn operators(&self) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        let ParsedText::Model(model) = &self.parsed else { return found };
+        let graphs = model.graph.iter().map(|graph| &graph.nodes);
+        for nodes in graphs.chain(model.functions.iter().map(|function| &function.nodes)) {
+            each_node(nodes, &mut |node| {
+                let (_, operator) = model.names.operator(node);
+                if !found.contains(operator) {
+                    found.insert(operator.to_owned());
+                }
+            });
+        }
+        found
     }
 
     /// The document, with its names, to be written.

@@ -13,6 +13,8 @@ pub(crate) type Summaries = FxHashMap<OperationId, Summary>;
 const BINS: usize = 32;
 /// How many of the first numbers are kept.
 const FIRST: usize = 8;
+/// What items are multiplied by for a second sum, which is finite where that of the items is not: 2^-64.
+const SCALE: f64 = 1.0 / (1u128 << 64) as f64;
 
 /// What the data of a variable are like. There are no ranges and means of nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,6 +38,8 @@ pub(crate) struct Summary {
 pub(crate) struct Summing {
     summary: Summary,
     sum: f64,
+    /// The sum of the items times [`SCALE`].
+    scaled: f64,
     count: u64,
 }
 
@@ -45,16 +49,17 @@ impl Summing {
         let summary = &mut self.summary;
         let room = FIRST.saturating_sub(summary.first.len());
         summary.first.extend(items.iter().take(room));
-        let (mut count, mut sum) = (0, self.sum);
+        let (mut count, mut sum, mut scaled) = (0, self.sum, self.scaled);
         let (mut min, mut max) = (summary.min.unwrap_or(f64::INFINITY), summary.max.unwrap_or(f64::NEG_INFINITY));
         for item in items.iter().copied().filter(|item| item.is_finite()) {
             min = if item < min { item } else { min };
             max = if item > max { item } else { max };
             sum += item;
+            scaled += item * SCALE;
             count += 1;
         }
         summary.not_numbers += items.len() as u64 - count;
-        (self.count, self.sum) = (self.count + count, sum);
+        (self.count, self.sum, self.scaled) = (self.count + count, sum, scaled);
         if self.count > 0 {
             (summary.min, summary.max) = (Some(min), Some(max));
         }
@@ -62,7 +67,10 @@ impl Summing {
 
     /// Ends the first pass.
     pub(crate) fn counting(mut self) -> Counting {
-        self.summary.mean = (self.count > 0).then(|| self.sum / self.count as f64);
+        let count = self.count as f64;
+        let mean = if self.sum.is_finite() { self.sum / count } else { self.scaled / count / SCALE };
+        let range = self.summary.min.zip(self.summary.max);
+        self.summary.mean = range.map(|(min, max)| mean.clamp(min, max));
         self.summary.bins = vec![0; BINS];
         Counting(self.summary)
     }
@@ -117,6 +125,11 @@ mod tests {
         assert_eq!(summary(&[]).mean, None);
         assert_eq!(summary(&[3.0, 3.0]).bins[0], 2);
         let wide = summary(&[-f64::MAX, f64::MAX, 0.0]);
-        assert_eq!((wide.bins[0], wide.bins[BINS / 2], wide.bins[BINS - 1]), (1, 1, 1));
+        assert_eq!((wide.bins[0], wide.bins[BINS / 2], wide.bins[BINS - 1], wide.mean), (1, 1, 1, Some(0.0)));
+        for (items, mean) in
+            [([f64::MAX; 2], f64::MAX), ([f64::MAX / 2.0, f64::MAX], f64::MAX * 0.75), ([5e-324; 2], 5e-324)]
+        {
+            assert_eq!(summary(&items).mean, Some(mean), "{items:?}");
+        }
     }
 }

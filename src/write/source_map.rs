@@ -33,7 +33,7 @@ impl Graph {
 const BUFFER: usize = 1 << 16;
 
 fn write(graph: &Graph, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
-    let calls = (0..graph.origin_count()).filter_map(|i| graph.origin(OriginId(i as u32)));
+    let calls = graph.origins();
     let at = graph.operations.iter().map(|operation| operation.at).chain(calls.clone().map(|call| call.at));
     let places = Places::with_ends(sources, at);
     let mut map = Map {

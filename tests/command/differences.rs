@@ -238,6 +238,24 @@ fn data_are_equal_in_other_notations() {
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success() && told.contains("no difference"), "{one} {other}: {told}");
     }
+    // Files with other types of elements differ, though their numbers are the same.
+    let wide = folder.path().join("wide/part");
+    std::fs::create_dir_all(&wide).unwrap();
+    std::fs::copy(folder.path().join("a/graph.nnef"), folder.path().join("wide/graph.nnef")).unwrap();
+    let mut bytes = std::fs::read(folder.path().join("a/part/v.1.dat")).unwrap();
+    let items: Vec<u8> = bytes[128..]
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .flat_map(|item| f64::from(f32::from_le_bytes(*item)).to_le_bytes())
+        .collect();
+    bytes.truncate(128);
+    bytes[4..8].copy_from_slice(&(items.len() as u32).to_le_bytes());
+    bytes[44..48].copy_from_slice(&64u32.to_le_bytes());
+    std::fs::write(wide.join("v.1.dat"), [bytes, items].concat()).unwrap();
+    let output = run(&["diff", &a, &path("wide")]);
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.code() == Some(1) && told.contains("float64[3, 4]"), "{told}");
 }
 
 #[test]

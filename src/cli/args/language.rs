@@ -37,7 +37,7 @@ pub(crate) struct Language {
     #[arg(long, value_name = "PART")]
     pub(crate) production: Option<Production>,
     /// What to expand: custom fragments and functions (default), standard compounds too, nothing, or
-    /// only the named operations.
+    /// only the named operations (`DOMAIN.*`: those of a domain of ONNX).
     #[arg(long, value_name = "custom|all|none|NAME,…", value_parser = lower)]
     pub(crate) lower: Option<Lower>,
     /// Operations that are not expanded.

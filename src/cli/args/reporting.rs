@@ -12,7 +12,7 @@ pub(crate) struct Reporting {
     /// The format of messages, which `check` writes to standard output, other subcommands to standard error.
     #[arg(long, value_name = "FORM", default_value = "human", global = true)]
     pub(crate) message_format: MessageFormat,
-    /// When to use colours; auto depends on the terminal, NO_COLOR, CLICOLOR and TERM.
+    /// When to use colours; auto depends on the terminal, NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM.
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     pub(crate) color: clap::ColorChoice,
     /// Report errors only.

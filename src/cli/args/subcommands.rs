@@ -88,7 +88,7 @@ pub(crate) struct Fmt {
 #[derive(Args, Debug)]
 pub(crate) struct Diff {
     /// An input in any notation, `-` for standard input, or a model with the data of its variables.
-    #[arg(value_name = "A")]
+    #[arg(value_name = "A", requires = "b")]
     pub(crate) a: Option<PathBuf>,
     /// The input that it is compared with.
     #[arg(value_name = "B")]

@@ -125,7 +125,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     row(&["--fold-constants", "--constant-folding", "--do-constant-folding", "--const-folding"], "--fold"),
     row(&["--no-constant-folding", "--skip-constant-folding", "--no-fold-shapes"], FOLDED),
     row(&["--no-large-tensor", "--size-threshold", "--fold-size-threshold", "--tensor-size-threshold"], SMALL),
-    row(&["--num-passes", "--num-const-fold-passes"], "--fold computes in one pass what is known"),
+    row(&["--num-passes", "--num-const-fold-passes"], "--fold goes on until nothing changes"),
     row(&["--include-subgraph"], "--simplify, --fold and --share reach branches and bodies, too"),
     row(
         &[

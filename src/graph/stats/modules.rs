@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::counts::Counts;
-use crate::graph::{Graph, Note, Operation, OperationId, OriginId};
+use crate::graph::{Graph, Note, Operation, OperationId};
 use crate::source::names::Name;
 
 /// The most modules around a module: those inside of more are counted with it.
@@ -118,7 +118,7 @@ impl<'g> Modules<'g> {
     /// Makes the modules of all calls, which follow those around them.
     fn calls(&mut self) {
         let graph = self.graph;
-        for call in (0..graph.origin_count() as u32).filter_map(|i| graph.origin(OriginId(i))) {
+        for call in graph.origins() {
             let around = self.of_calls.get(call.parent.index()).copied().unwrap_or(WHOLE);
             let module = self.called(around, call.fragment);
             self.of_calls.push(module);

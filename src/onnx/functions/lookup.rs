@@ -46,7 +46,8 @@ impl FunctionKey {
         self.domain.map_or("", |name| names.texts.text(name))
     }
 
-    /// Whether an option names this function: by its name, with or without its domain and its overload.
+    /// Whether an option names this function: by its name, with or without its domain and its overload, or by [`EACH`]
+    /// behind its domain.
     pub(in crate::onnx) fn is(self, names: &ModelNames, option: &str) -> bool {
         let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
         let name = match self.domain.map(|domain| names.texts.text(domain)) {
@@ -58,7 +59,7 @@ impl FunctionKey {
             Some(rest) => self.overload.is_some() && rest.strip_prefix(':') == Some(text(self.overload)),
             None => false,
         };
-        is(option) || name.is_some_and(is)
+        is(option) || name.is_some_and(|name| name == EACH || is(name))
     }
 
     /// The text for messages.
@@ -69,6 +70,9 @@ impl FunctionKey {
         format!("{}{point}{}{colon}{}", text(self.domain), text(self.name), text(self.overload))
     }
 }
+
+/// Stands in options for all names of a domain.
+pub(in crate::onnx) const EACH: &str = "*";
 
 /// The functions with a name.
 #[derive(Clone, Copy, Debug, Default)]

@@ -9,6 +9,6 @@ mod opsets;
 
 pub(super) use call_graph::{NAME, Size};
 pub(super) use finding::NodeFinding;
-pub(super) use lookup::{FunctionKey, Functions, is_kept, is_lowered};
+pub(super) use lookup::{EACH, FunctionKey, Functions, is_kept, is_lowered};
 pub(super) use marks::NameMarks;
 pub(super) use opsets::Imports;

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::diagnostics::{Code, suggest};
-use crate::onnx::functions::FunctionKey;
-use crate::onnx::functions::NodeFinding;
-use crate::onnx::model::{FunctionProto, ModelProto, NodeProto};
+use crate::onnx::functions::{EACH, FunctionKey, NodeFinding};
+use crate::onnx::model::{ModelProto, NodeProto};
 use crate::onnx::schema::Schemas;
 use crate::onnx::standard;
 use crate::onnx::walk::each_node;
@@ -25,11 +24,19 @@ pub(super) fn check(model: &ModelProto, options: &Options) -> (Vec<NodeFinding>,
     if others.peek().is_none() {
         return (found, wanted);
     }
-    let known = known(model);
+    let (known, domains) = (known(model), domains(model));
+    let each = |domain: &str| format!("{domain}.{EACH}");
     for name in others {
+        let domain = name.strip_suffix(EACH).and_then(|name| name.strip_suffix('.'));
+        if domain.is_some_and(|domain| domains.contains(domain)) {
+            continue;
+        }
         let short = name.strip_prefix(STANDARD).unwrap_or(name);
         if !known.contains(name) && !known.contains(short) {
-            let help = suggest::did_you_mean(name, known.iter().map(String::as_str).chain(LEVELS));
+            let of_domain = || format!("`{}` stands for all operators of the domain", each(name));
+            let all: Vec<String> = domains.iter().map(|domain| each(domain)).collect();
+            let texts = || known.iter().chain(&all).map(String::as_str).chain(LEVELS);
+            let help = domains.contains(name).then(of_domain).or_else(|| suggest::did_you_mean(name, texts()));
             found.push(NodeFinding { help, ..NodeFinding::new(Code::OptionOperation, 0, Options::unknown(name)) });
             continue;
         }
@@ -68,15 +75,34 @@ pub(super) fn kept(model: &ModelProto, options: &Options) -> Vec<NodeFinding> {
 /// The prefix that options may use for operators of the standard domain.
 const STANDARD: &str = "ai.onnx.";
 
+/// Visits the keys of all functions of a model, and of all that it calls.
+fn each_key(model: &ModelProto, visit: &mut dyn FnMut(FunctionKey)) {
+    let names = &model.names;
+    model.functions.iter().for_each(|function| visit(FunctionKey::of_function(names, function)));
+    for nodes in model.graph.iter().map(|graph| &graph.nodes).chain(model.functions.iter().map(|of| &of.nodes)) {
+        each_node(nodes, &mut |node| visit(FunctionKey::of_node(names, node)));
+    }
+}
+
+/// The domains of operators with bodies, of functions, and of what is called.
+fn domains(model: &ModelProto) -> BTreeSet<String> {
+    let mut found: BTreeSet<String> = standard::with_bodies().map(|(domain, _)| domain.to_owned()).collect();
+    each_key(model, &mut |key| {
+        let domain = key.domain(&model.names);
+        if !found.contains(domain) {
+            found.insert(domain.to_owned());
+        }
+    });
+    if found.remove("") {
+        found.insert(STANDARD.trim_end_matches('.').to_owned());
+    }
+    found
+}
+
 /// The names of all functions, of the operators that are called, and of those of the standard.
 fn known(model: &ModelProto) -> BTreeSet<String> {
     let names = &model.names;
     let mut known: BTreeSet<String> = Schemas::new().all_operators().map(str::to_owned).collect();
-    let mut add = |key: FunctionKey| known.extend([key.name(names).to_owned(), key.describe(names)]);
-    model.functions.iter().for_each(|function: &FunctionProto| add(FunctionKey::of_function(names, function)));
-    let mut called = |node: &NodeProto| add(FunctionKey::of_node(names, node));
-    for nodes in model.graph.iter().map(|graph| &graph.nodes).chain(model.functions.iter().map(|of| &of.nodes)) {
-        each_node(nodes, &mut called);
-    }
+    each_key(model, &mut |key| known.extend([key.name(names).to_owned(), key.describe(names)]));
     known
 }

@@ -6,11 +6,11 @@ use super::body_table::{BodyBuilder, BodyRow, BodyTable, of_attributes, of_eleme
 use super::builders::microsoft::{
     activations, arrangement, attention, embedding, grouped, matrices, normalizations, packed, quantization, recurrent,
 };
-use crate::onnx::functions::{FunctionKey, is_kept};
+use crate::Options;
+use crate::onnx::functions::{FunctionKey, is_lowered};
 use crate::onnx::model::{ModelProto, NodeProto};
 use crate::onnx::schema::MICROSOFT_DOMAIN;
 use crate::onnx::walk::each_node;
-use crate::{Lower, Options};
 
 /// The files with templates.
 pub(super) const FILES: &[&str] = &[
@@ -110,10 +110,10 @@ fn each(model: &ModelProto, visit: &mut dyn FnMut(&NodeProto)) {
     model.functions.iter().for_each(|function| each_node(&function.nodes, visit));
 }
 
-/// The operators of onnxruntime that stay because there is no body for them, if all are to be expanded, with the reason.
+/// The operators of onnxruntime that are to be expanded, and stay because there is no body for them, with the reason.
 pub(super) fn without_bodies(model: &ModelProto, options: &Options) -> Vec<(String, &'static str)> {
     let names = &model.names;
-    if options.lower != Lower::All || names.texts.get(MICROSOFT_DOMAIN).or(names.texts.get(LAYOUTS)).is_none() {
+    if names.texts.get(MICROSOFT_DOMAIN).or(names.texts.get(LAYOUTS)).is_none() {
         return Vec::new();
     }
     let own = model.functions.iter().map(|function| FunctionKey::of_function(names, function)).collect::<Vec<_>>();
@@ -127,7 +127,7 @@ pub(super) fn without_bodies(model: &ModelProto, options: &Options) -> Vec<(Stri
             }
             _ => return,
         };
-        if !is_kept(names, key, options) && !own.contains(&key) {
+        if is_lowered(names, key, options) && !own.contains(&key) {
             found.insert(key.describe(names), reason);
         }
     });

@@ -37,8 +37,16 @@ pub(super) static RULES: &[RuleRow] = &[
     // needs no row here.
     row("BitwiseNot", elementwise::bitwise_not, "`sub`"),
     row("BitShift", elementwise::bit_shift, "`tract_shl`, `tract_shr`"),
-    row("Cast", elementwise::cast, "`cast`, a remainder for fewer bits, else nothing between widths"),
-    row("CastLike", elementwise::cast_like, "`cast`, a remainder for fewer bits, else nothing between widths"),
+    row(
+        "Cast",
+        elementwise::cast,
+        "`cast` between kinds of numbers; of integers to fewer bits, the remainder; between other widths, nothing",
+    ),
+    row(
+        "CastLike",
+        elementwise::cast_like,
+        "`cast` between kinds of numbers; of integers to fewer bits, the remainder; between other widths, nothing",
+    ),
     row("Celu", elementwise::celu, "a formula"),
     row("Clip", elementwise::clip, "`clamp`, or `min`, `max`"),
     row("Dropout", elementwise::dropout, "nothing"),

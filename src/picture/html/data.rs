@@ -36,7 +36,7 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let graph = scene.graph;
-    let calls = (0..graph.origin_count()).filter_map(|i| graph.origin(OriginId(i as u32))).map(|call| call.at);
+    let calls = graph.origins().map(|call| call.at);
     let places = Places::new(sources, graph.operations.iter().map(|operation| operation.at).chain(calls));
     let (measures, text, excerpts) = (measures(scene), String::new(), Excerpts::default());
     let mut data = Data { scene, graph, sources, values, facts, places, measures, text, excerpts };

@@ -69,7 +69,11 @@ pub struct Differing<'d> {
 impl Row {
     /// Whether it tells that a call differs.
     pub fn covers(&self, of: &Differing) -> bool {
-        let named = self.operators.iter().any(|name| name == of.operator) && self.forms.contains(&of.engine);
+        let is = |name: &String| match name.strip_suffix('*') {
+            Some(start) => of.operator.starts_with(start),
+            None => name == of.operator,
+        };
+        let named = self.operators.iter().any(is) && self.forms.contains(&of.engine);
         named && self.at.has(of)
     }
 }
