@@ -1,5 +1,9 @@
 //! What the tests of several modules share.
 
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+
 #[allow(dead_code, unreachable_pub)] // Builds without some features use a part.
 #[path = "../tests/common/numbers.rs"]
 mod numbers;
@@ -13,6 +17,26 @@ mod real;
 pub(crate) use numbers::{all_near, near};
 pub(crate) use patterns::matching;
 pub(crate) use real::{RealDocument, models, shared};
+
+/// Compares a table with that of a page of `docs` which begins with the same line. With `UPDATE_SNAPSHOTS=1` in the environment
+/// it is written again.
+#[allow(dead_code)]
+pub(crate) fn is_table_of(page: &str, table: &str) {
+    static PAGES: Mutex<()> = Mutex::new(());
+    // Pages have several tables.
+    let held = PAGES.lock().expect("no test of a table has failed");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(page);
+    let text = fs::read_to_string(&path).expect("a page");
+    let header = table.lines().next().expect("a header");
+    let start = text.find(header).unwrap_or_else(|| panic!("{page} has no table {header}"));
+    let end = text[start..].find("\n\n").map_or(text.len(), |end| start + end + 1);
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        fs::write(&path, format!("{}{table}{}", &text[..start], &text[end..])).expect("the page is written");
+    } else if text[start..end] != *table {
+        drop(held);
+        panic!("{page} does not have the table {header}: UPDATE_SNAPSHOTS=1 writes it again");
+    }
+}
 
 #[cfg(feature = "onnx")]
 proptest::proptest! {

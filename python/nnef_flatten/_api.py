@@ -145,7 +145,7 @@ def flatten(
     `bind={"mask": [1, 0], "scale": numpy.ones(3), "rate": pathlib.Path("rate.npy")}`.
 
     * `lower`: What to expand: custom fragments and functions (default), standard compounds too, nothing, or only the
-      named operations
+      named operations (`DOMAIN.*`: those of a domain of ONNX)
     * `keep`: Operations that are not expanded
     * `set`: Give a dimension symbol a value, as in S=5, or an expression on others, as in T=2*S+1
     * `input_shape`: Override the shape of a graph input, as in image=1,3,224,224 or tokens=1,S

@@ -1,7 +1,7 @@
 //! What a call of the command costs before and beside the work on its input: arguments, standard libraries, tables.
 //!
-//! The counts are those of the program of the profile `fast`, as they were reached (that of `release` takes fewer), and 40 thousand that differ between
-//! processors, for which the C library has other functions; a change that needs more says why.
+//! The counts are those of the program of the profile `fast`, as they were reached (that of `release` takes fewer), and 40
+//! thousand that differ between processors, for which the C library has other functions; a change that needs more says why.
 //! `cargo test --test growth start -- --ignored`.
 
 use super::{common::left_out, instructions};

@@ -130,8 +130,7 @@ fn described(to_onnx: ToOnnx) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const HEADER: &str = "| NNEF | ONNX | differs where |";
+    use crate::tests::is_table_of;
 
     /// The table of the documentation.
     fn table() -> String {
@@ -146,20 +145,12 @@ mod tests {
         let others =
             known().map(|(row, to_onnx)| names(row.vendor, row, to_onnx) + &names(row.converters, row, to_onnx));
         let rows: String = standard.chain(others).collect();
-        format!("{HEADER}\n|---|---|---|\n{rows}")
+        format!("| NNEF | ONNX | differs where |\n|---|---|---|\n{rows}")
     }
 
     #[test]
     fn the_documentation_has_the_rules() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/nnef-to-onnx.md");
-        let text = std::fs::read_to_string(path).unwrap();
-        let start = text.find("| NNEF | ONNX |").unwrap_or(text.len());
-        let end = text[start..].find("\n\n").map_or(text.len(), |end| start + end + 1);
-        if std::env::var_os("UPDATE_RULES").is_some() {
-            std::fs::write(path, format!("{}{}{}", &text[..start], table(), &text[end..])).unwrap();
-        } else {
-            assert_eq!(&text[start..end], table(), "UPDATE_RULES=1 writes the table of the documentation anew");
-        }
+        is_table_of("nnef-to-onnx.md", &table());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::operator_table::OPERATORS;
 use crate::onnx::schema::Schemas;
+use crate::tests::is_table_of;
 
 const DOMAINS: [&str; 4] = ["", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"];
 
@@ -30,10 +31,8 @@ fn operators_with_a_meaning_run_by_it() {
     assert!(count > 30, "{count}");
 }
 
-const HEADER: &str = "| Domain | Operators | Whose integers are followed |";
-
 fn documented() -> String {
-    let mut text = format!("{HEADER}\n|---|---|---|\n");
+    let mut text = "| Domain | Operators | Whose integers are followed |\n|---|---|---|\n".to_owned();
     for domain in DOMAINS {
         let rows = || OPERATORS.iter().filter(|row| row.domain == domain);
         let followed: Vec<String> = rows()
@@ -48,13 +47,5 @@ fn documented() -> String {
 
 #[test]
 fn the_documentation_has_the_operators() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/onnx-types.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let start = text.find(HEADER).unwrap_or(text.len());
-    let end = text[start..].find("\n\n").map_or(text.len(), |end| start + end + 1);
-    if std::env::var_os("UPDATE_RULES").is_some() {
-        std::fs::write(path, format!("{}{}{}", &text[..start], documented(), &text[end..])).unwrap();
-    } else {
-        assert_eq!(&text[start..end], documented(), "UPDATE_RULES=1 writes the table of the documentation anew");
-    }
+    is_table_of("onnx-types.md", &documented());
 }

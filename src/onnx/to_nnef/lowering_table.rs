@@ -187,6 +187,7 @@ mod tests {
     use super::*;
     use crate::dictionary::{InNnef, Vocabulary};
     use crate::onnx::operators::rows;
+    use crate::tests::is_table_of;
 
     /// What the dictionary says about an operator.
     fn meant(name: &str) -> String {
@@ -212,11 +213,7 @@ mod tests {
         for (name, how) in lines {
             writeln!(table, "| `{name}` | {how} |").unwrap();
         }
-        // Nothing else stands in it.
-        table.push('\n');
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/onnx-to-nnef.md");
-        let text = std::fs::read_to_string(path).unwrap();
-        assert!(text.contains(&table), "docs/onnx-to-nnef.md lacks the table:\n{table}");
+        is_table_of("onnx-to-nnef.md", &table);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::onnx::Document;
 use crate::onnx::schema::{MICROSOFT_DOMAIN, SchemaLookup, Schemas};
 use crate::onnx::standard::microsoft::TABLE;
 use crate::source::Sources;
+use crate::tests::is_table_of;
 use crate::{Lower, Options};
 
 /// A call of each operator: its name, inputs, results and the call without its domain. `#` stands for what the graph
@@ -249,8 +250,6 @@ fn what_has_no_body_stays_with_a_warning() {
 
 #[test]
 fn the_documentation_lists_the_operators() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/vendor-operators.md");
-    let page = std::fs::read_to_string(path).unwrap();
     let mut table = "| Operator | Operands |\n|---|---|\n".to_owned();
     for row in TABLE {
         let SchemaLookup::Schema(schema) = Schemas::new().find(row.domain, row.name, 1) else { panic!("{}", row.name) };
@@ -258,14 +257,5 @@ fn the_documentation_lists_the_operators() {
         let domain = if row.domain.is_empty() { "ai.onnx" } else { row.domain };
         table += &format!("| `{domain}.{}` | {} |\n", row.name, operands.join(", "));
     }
-    let start = page.find("| Operator |").unwrap();
-    let end = page[start..].find("\n\n").map_or(page.len(), |end| start + end + 1);
-    if page[start..end] == table {
-        return;
-    }
-    assert!(
-        std::env::var_os("UPDATE_RULES").is_some(),
-        "UPDATE_RULES=1 writes the table of docs/vendor-operators.md anew"
-    );
-    std::fs::write(path, format!("{}{table}{}", &page[..start], &page[end..])).unwrap();
+    is_table_of("vendor-operators.md", &table);
 }
