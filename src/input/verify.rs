@@ -435,7 +435,7 @@ fn inputs(
 
 /// What is known of differences between a source and what was written of it.
 #[derive(Default)]
-struct Known {
+struct KnownDifferences {
     strict: bool,
     /// Operations that were written for others.
     near: Vec<NearOperation>,
@@ -446,14 +446,14 @@ struct Known {
 /// The most known differences in a message.
 const MAX_KNOWN: usize = 3;
 
-impl Known {
+impl KnownDifferences {
     fn new(source: &Side, written: &Side, strict: bool) -> Self {
         let rows = |table: &'static [Differing], names: BTreeSet<String>| {
             let found = |row: &'static Differing| Some((row.among(names.iter().map(String::as_str))?.to_owned(), row));
             table.iter().filter_map(found).collect()
         };
         match (source, written) {
-            (Side::Model(run), Side::Graph(_, graph)) => Known {
+            (Side::Model(run), Side::Graph(_, graph)) => KnownDifferences {
                 strict,
                 near: if strict { Vec::new() } else { graph.near_operations() },
                 rows: rows(IN_NNEF, run.document.as_ref().map(Document::operators).unwrap_or_default()),
@@ -462,9 +462,13 @@ impl Known {
                 // The source of a document is computed by its primitives: what they stand for has called them.
                 let called = graph.origins().map(|call| graph.text_of(call.fragment));
                 let names = graph.operations.iter().map(|operation| graph.operation_name(operation)).chain(called);
-                Known { strict, rows: rows(IN_ONNX, names.map(str::to_owned).collect()), ..Known::default() }
+                KnownDifferences {
+                    strict,
+                    rows: rows(IN_ONNX, names.map(str::to_owned).collect()),
+                    ..KnownDifferences::default()
+                }
             }
-            _ => Known::default(),
+            _ => KnownDifferences::default(),
         }
     }
 
@@ -522,7 +526,7 @@ pub(crate) fn verify(
         Err(refusal) => return Err(source.outputs(&inputs, &run).err().unwrap_or(refusal)),
     };
     // Behind its outputs, only what is known of differences is needed of what was written.
-    let known = Known::new(source, &written, settings.options.strict);
+    let known = KnownDifferences::new(source, &written, settings.options.strict);
     drop(written);
     let held = |(_, value): &(String, RunValue)| 8 * value.total_weight() as u64;
     let _held = Held::of(found.iter().map(held).sum());

@@ -135,6 +135,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "input",
         &[
             "diagnostics",
+            "dictionary",
             "diff",
             "eval",
             "files",
