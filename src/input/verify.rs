@@ -143,6 +143,11 @@ fn first(refusal: &Refusal) -> String {
     }
 }
 
+/// Whether a refusal is for an error with a code.
+fn has_code(refusal: &Refusal, code: Code) -> bool {
+    matches!(refusal, Refusal::Found(found) if found.diagnostics.iter().any(|error| error.code == code))
+}
+
 fn refused(sources: Sources, diagnostic: Diagnostic) -> Refusal {
     Refusal::Found(Box::new(Findings::one(sources, diagnostic)))
 }
@@ -522,8 +527,11 @@ pub(crate) fn verify(
     let found = outputs_of_written(source, &mut written, labels, &pairs.for_written(&inputs), &run);
     let mut found = match found {
         Ok(found) => found,
-        // What cannot be computed of the source, either, is its fault or that of the inputs.
-        Err(refusal) => return Err(source.outputs(&inputs, &run).err().unwrap_or(refusal)),
+        // Values that do not fit the source, either, are told of it, before anything is computed.
+        Err(refusal) if has_code(&refusal, Code::EvalInput) => {
+            return Err(source.outputs(&inputs, &run).err().unwrap_or(refusal));
+        }
+        Err(refusal) => return Err(refusal),
     };
     // Behind its outputs, only what is known of differences is needed of what was written.
     let known = KnownDifferences::new(source, &written, settings.options.strict);
