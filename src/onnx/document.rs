@@ -21,7 +21,7 @@ use super::run::{Computing, Stores};
 use super::text::{self, ModelText, ParsedText, Production};
 use super::to_nnef::{self, NnefVariables};
 use super::view::{self, ModelConstants, ViewTypes};
-use super::walk::each_node;
+use super::walk::each_node_of_model;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, memory_text};
 use crate::eval::{Limits, Quantizations};
 use crate::live::Held;
@@ -276,15 +276,12 @@ impl Document {
     pub(crate) fn operators(&self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         let ParsedText::Model(model) = &self.parsed else { return found };
-        let graphs = model.graph.iter().map(|graph| &graph.nodes);
-        for nodes in graphs.chain(model.functions.iter().map(|function| &function.nodes)) {
-            each_node(nodes, &mut |node| {
-                let (_, operator) = model.names.operator(node);
-                if !found.contains(operator) {
-                    found.insert(operator.to_owned());
-                }
-            });
-        }
+        each_node_of_model(model, &mut |node| {
+            let (_, operator) = model.names.operator(node);
+            if !found.contains(operator) {
+                found.insert(operator.to_owned());
+            }
+        });
         found
     }
 

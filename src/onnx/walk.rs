@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::model::{AttributeValue, FunctionProto, GraphProto, NodeProto, Values};
+use super::model::{AttributeValue, FunctionProto, GraphProto, ModelProto, NodeProto, Values};
 use crate::graph::names::NameId;
 
 /// Visits nodes, including those of graphs in their attributes.
@@ -13,6 +13,12 @@ pub(in crate::onnx) fn each_node(nodes: &[NodeProto], visit: &mut dyn FnMut(&Nod
             each_graph(&attribute.value, &mut |graph| each_node(&graph.nodes, visit));
         }
     }
+}
+
+/// Visits the nodes of a model, those of its functions included.
+pub(in crate::onnx) fn each_node_of_model(model: &ModelProto, visit: &mut dyn FnMut(&NodeProto)) {
+    model.graph.iter().for_each(|graph| each_node(&graph.nodes, visit));
+    model.functions.iter().for_each(|function| each_node(&function.nodes, visit));
 }
 
 /// [`each_node`] for nodes that are changed.

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::diagnostics::{Code, suggest};
 use crate::onnx::functions::{EACH, FunctionKey, NodeFinding};
-use crate::onnx::model::{ModelProto, NodeProto};
+use crate::onnx::model::ModelProto;
 use crate::onnx::schema::Schemas;
 use crate::onnx::standard;
-use crate::onnx::walk::each_node;
+use crate::onnx::walk::each_node_of_model;
 use crate::options::{LEVELS, Lower, Options};
 
 /// The names in the options that are neither functions of a model, nor operators of the standard, nor called in the
@@ -61,10 +61,7 @@ pub(super) fn kept(model: &ModelProto, options: &Options) -> Vec<NodeFinding> {
     }
     let names = &model.names;
     let mut absent: Vec<&String> = options.keep.iter().collect();
-    let mut called = |node: &NodeProto| absent.retain(|name| !FunctionKey::of_node(names, node).is(names, name));
-    for nodes in model.graph.iter().map(|graph| &graph.nodes).chain(model.functions.iter().map(|of| &of.nodes)) {
-        each_node(nodes, &mut called);
-    }
+    each_node_of_model(model, &mut |node| absent.retain(|name| !FunctionKey::of_node(names, node).is(names, name)));
     let declared =
         |name: &str| model.functions.iter().any(|function| FunctionKey::of_function(names, function).is(names, name));
     let absent = absent.into_iter().filter(|name| !declared(name));
@@ -79,9 +76,7 @@ const STANDARD: &str = "ai.onnx.";
 fn each_key(model: &ModelProto, visit: &mut dyn FnMut(FunctionKey)) {
     let names = &model.names;
     model.functions.iter().for_each(|function| visit(FunctionKey::of_function(names, function)));
-    for nodes in model.graph.iter().map(|graph| &graph.nodes).chain(model.functions.iter().map(|of| &of.nodes)) {
-        each_node(nodes, &mut |node| visit(FunctionKey::of_node(names, node)));
-    }
+    each_node_of_model(model, &mut |node| visit(FunctionKey::of_node(names, node)));
 }
 
 /// The domains of operators with bodies, of functions, and of what is called.

@@ -8,9 +8,9 @@ use super::builders::microsoft::{
 };
 use crate::Options;
 use crate::onnx::functions::{FunctionKey, is_lowered};
-use crate::onnx::model::{ModelProto, NodeProto};
+use crate::onnx::model::ModelProto;
 use crate::onnx::schema::MICROSOFT_DOMAIN;
-use crate::onnx::walk::each_node;
+use crate::onnx::walk::each_node_of_model;
 
 /// The files with templates.
 pub(super) const FILES: &[&str] = &[
@@ -104,12 +104,6 @@ pub(super) fn is_of(row: &BodyRow) -> bool {
 /// The domain of operators on tensors in a layout of the memory of one kind of processors.
 const LAYOUTS: &str = "com.microsoft.nchwc";
 
-/// Visits all nodes of a model.
-fn each(model: &ModelProto, visit: &mut dyn FnMut(&NodeProto)) {
-    model.graph.iter().for_each(|graph| each_node(&graph.nodes, visit));
-    model.functions.iter().for_each(|function| each_node(&function.nodes, visit));
-}
-
 /// The operators of onnxruntime that are to be expanded, and stay because there is no body for them, with the reason.
 pub(super) fn without_bodies(model: &ModelProto, options: &Options) -> Vec<(String, &'static str)> {
     let names = &model.names;
@@ -118,7 +112,7 @@ pub(super) fn without_bodies(model: &ModelProto, options: &Options) -> Vec<(Stri
     }
     let own = model.functions.iter().map(|function| FunctionKey::of_function(names, function)).collect::<Vec<_>>();
     let mut found = BTreeMap::new();
-    each(model, &mut |node| {
+    each_node_of_model(model, &mut |node| {
         let key = FunctionKey::of_node(names, node);
         let reason = match key.domain(names) {
             LAYOUTS => "it is for a layout of the memory of one kind of processors",
@@ -139,7 +133,7 @@ pub(super) fn forget_import(model: &mut ModelProto) {
     let names = &model.names;
     let Some(domain) = names.texts.get(MICROSOFT_DOMAIN) else { return };
     let mut used = model.rest.iter().next().is_some();
-    each(model, &mut |node| used |= node.domain == Some(domain));
+    each_node_of_model(model, &mut |node| used |= node.domain == Some(domain));
     used |= model.functions.iter().any(|function| function.domain == Some(domain));
     if !used {
         model.opsets.retain(|opset| opset.domain != Some(domain));
