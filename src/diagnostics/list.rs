@@ -214,10 +214,10 @@ impl Diagnostics {
     }
 }
 
-/// A line for each diagnostic.
+/// A line for each diagnostic, in the order of [`Diagnostics::into_sorted`].
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        for (i, diagnostic) in self.list.iter().enumerate() {
+        for (i, diagnostic) in self.clone().into_sorted().iter().enumerate() {
             write!(f, "{}{diagnostic}", if i > 0 { "\n" } else { "" })?;
         }
         match (self.list.is_empty(), self.suppressed) {

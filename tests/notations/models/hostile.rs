@@ -99,7 +99,7 @@ fn archives_that_unpack_to_too_much_are_refused() {
     assert_eq!(refusal(&quant, &limits).unwrap().0, "E0002");
     let graph = |length: usize| Archive::default().file("graph.nnef", vec![b'@'; length]).end();
     assert_eq!(refusal(&graph(10_001), &limits).unwrap().0, "E0002");
-    assert_ne!(refusal(&graph(10_000), &limits).unwrap().0, "E0002");
+    assert_eq!(refusal(&graph(10_000), &limits), None);
     let header = Archive::default().raw("pax", b'x', 1 << 40, b"").end();
     assert_eq!(refusal(&header, &limits).unwrap().0, "E1205");
     let name = Archive::default().raw("././@LongLink", b'L', 1 << 30, b"").end();
