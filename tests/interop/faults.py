@@ -61,6 +61,10 @@ class Trial:
     def path(self):
         return self.folder / self.target
 
+    def output(self):
+        """The path as an argument: a folder is asked for by the slash at its end, which `Path` drops."""
+        return os.path.join(self.folder, self.target)
+
     def write_older(self):
         """A whole result of another document, so that it may be replaced."""
         source = self.folder / "older"
@@ -69,11 +73,11 @@ class Trial:
         graph.write_text(graph.read_text(encoding="utf-8") + "\n# older\n", encoding="utf-8")
         subprocess.run([self.program, "-q", "--to" if self.target == "flat.nnef" else "--allow",
                         "json" if self.target == "flat.nnef" else "all", str(graph if self.target == "flat.nnef" else source),
-                        "-o", str(self.path())], check=False, capture_output=True)
+                        "-o", self.output()], check=False, capture_output=True)
         shutil.rmtree(source)
 
     def run(self):
-        return subprocess.run([self.program, "-q", *self.arguments, "-o", str(self.path())],
+        return subprocess.run([self.program, "-q", *self.arguments, "-o", self.output()],
                               capture_output=True, text=True, timeout=60, preexec_fn=self.limits,
                               env=dict(os.environ, RUST_BACKTRACE="0", **self.environment))
 

@@ -21,7 +21,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E0627", "needs literals that strict checks refuse: tests/laws/mutated.rs"),
     ("E0818", HUGE),
     ("E0826", "what reaches the evaluation is checked before: src/eval/tests.rs"),
-    ("E0830", "needs operations that two notations compute differently: tests/evaluation/eval.rs"),
+    ("E0830", "needs operations that two notations compute differently: src/input/verify/tests.rs"),
     ("E0936", "needs two loops that share a condition: src/loops/tests"),
     ("E0969", "needs shapes that differ between trips: src/loops/tests"),
     ("E0971", "needs loops that cross: src/loops/tests"),
