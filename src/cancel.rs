@@ -152,6 +152,7 @@ mod tests {
             look();
         };
         assert_eq!(asking.run(endless), None::<()>);
+        assert!(start.elapsed() > Duration::from_millis(50), "it ended before the answer was yes");
         assert!(current().is_none());
     }
 

@@ -37,8 +37,9 @@ def test_operations_are_a_sequence(graph: nnef_flatten.Graph) -> None:
     assert len(graph) == len(graph.operations) == 5
     assert graph.operations[-1].name == "leaky_relu"
     assert [operation.name for operation in reversed(graph.operations)] == names[::-1]
-    with pytest.raises(IndexError):
-        graph.operations[5]
+    for outside in (5, -6):
+        with pytest.raises(IndexError):
+            graph.operations[outside]
 
 
 def test_operations_have_inputs_attributes_and_outputs(graph: nnef_flatten.Graph) -> None:

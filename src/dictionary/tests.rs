@@ -132,6 +132,11 @@ fn operations_near_a_meaning_differ_where_rows_say() {
             assert!(is_same || differs, "{} at {operands:?} is {wanted}, {} {found}", row.name, near.name);
         }
         assert!(needed, "{} never differs from {}", row.name, near.name);
+        assert!(!(near.differs.at)(&[1.0; 3]), "{} is {} at 1", row.name, near.name);
+        if near.differs.text.contains("-0") {
+            let (wanted, found) = (in_nnef(row, &[-0.0]).unwrap(), standard(&[-0.0]));
+            assert!((near.differs.at)(&[-0.0]) && wanted.to_bits() != found.to_bits(), "{} at -0", row.name);
+        }
     }
     assert_eq!(count, 6);
 }

@@ -470,14 +470,26 @@ proptest! {
     }
 
     #[test]
-    fn nothing_panics(text in matching("[@%a-z0-9.,()\\[\\]+ j-]{0,40}"), mutation in any::<u8>()) {
-        for reading in [Reading::default(), Reading { compat: true, arity: Some(2), ..Reading::default() }] {
-            if let Ok((parsed, _)) = parse(&text, FileId::default(), 0, reading) {
-                parsed.expression.infix();
-                parsed.expression.folded(&no_extents).canonical();
+    fn nothing_panics(
+        random in matching("[@%a-z0-9.,()\\[\\]+ j-]{0,40}"),
+        right in expressions(any_operation),
+        at in any::<usize>(),
+        other in matching("[@%a-z0-9.,()\\[\\]+j-]{0,3}"),
+    ) {
+        let at = at % right.len();
+        let near = format!("{}{other}{}", &right[..at], &right[at + 1..]);
+        for text in [random, near, right] {
+            for reading in [Reading::default(), Reading { compat: true, arity: Some(2), ..Reading::default() }] {
+                if let Ok((parsed, _)) = parse(&text, FileId::default(), 0, reading) {
+                    parsed.expression.infix();
+                    parsed.expression.folded(&no_extents).canonical();
+                }
             }
+            let inputs = ["a", "b", "c"].iter().enumerate();
+            let inputs: String = inputs.map(|(i, name)| format!("pnnx.Input {name} 0 1 {i} #{i}=(1)f32\n")).collect();
+            let rest = format!("pnnx.Expression e 3 1 0 1 2 3 expr={text}\npnnx.Output o 1 0 3\n");
+            let file = format!("7767517\n5 4\n{inputs}{rest}");
+            let _ = PnnxModel::read(&file, FileId::default(), false).map(|(model, _)| model.graph(FileId::default(), &Options::default()));
         }
-        let file = format!("7767517\n1 1\npnnx.Input {text} 0 1 0 #{mutation}={text}");
-        let _ = PnnxModel::read(&file, FileId::default(), false).map(|(model, _)| model.graph(FileId::default(), &Options::default()));
     }
 }

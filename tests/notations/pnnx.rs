@@ -309,18 +309,24 @@ fn graphs_are_written_as_files_that_read_back() {
         let entries = std::fs::read_dir(folder.join(name)).unwrap();
         entries.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect()
     };
-    let written = |graph: Graph| {
+    let kinds = |graph: &Graph| {
+        let mut all: Vec<String> = graph.operations().map(|operation| operation.name().to_owned()).collect();
+        all.sort();
+        all
+    };
+    let written = |graph: Graph, is_lowered: bool| {
         // Lists of tensors and numbers have no form in files.
         let Ok(file) = graph.to_pnnx() else { return 0 };
         let again = Graph::from_pnnx(&file, &Options::untrusted()).unwrap_or_else(|found| panic!("{file}\n{found}"));
         assert_eq!(again.outputs().len(), graph.outputs().len(), "{file}");
+        assert!(!is_lowered || kinds(&again) == kinds(&graph), "{file}");
         1
     };
     let mut count = 0;
     for text in seeds("expression") {
         for end in 0..=text.len() {
             if let Ok(graph) = Graph::from_expression(&text[..end], &Options::default()) {
-                count += written(graph);
+                count += written(graph, true);
             }
         }
     }
@@ -332,7 +338,7 @@ fn graphs_are_written_as_files_that_read_back() {
             for lower in [Lower::Custom, Lower::All] {
                 let options = Options::default().with(|options| options.lower = lower.clone());
                 if let Ok(graph) = Graph::from_pnnx(&text, &options) {
-                    count += written(graph);
+                    count += written(graph, lower == Lower::All);
                 }
             }
         }

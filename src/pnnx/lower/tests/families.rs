@@ -539,6 +539,16 @@ fn types_are_carried() {
         (&[signs], "Tensor.new_full", "$input=0 fill_value=3 size=(2)", &[&[3.0, 3.0]]),
         (&[signs], "torch.ones_like", "", &[&[1.0; 4]]),
     ]);
+    for (shape, kind, params, wanted) in [
+        ("(4)i64", "torch.ones_like", "", "integer"),
+        ("(4)i64", "Tensor.new_full", "$input=0 fill_value=3 size=(2)", "integer"),
+        ("(4)f32", "Tensor.to", "dtype=torch.int copy=False", "integer"),
+        ("(4)f32", "Tensor.to", "dtype=torch.bool", "logical"),
+        ("(4)bool", "Tensor.to", "dtype=torch.float", "scalar"),
+    ] {
+        let (graph, _) = lowered(&file(&[shape], kind, params));
+        assert_eq!(graph.element_type(graph.outputs()[0]), Some(wanted), "{kind} {params}");
+    }
     let axes: [Input; 2] = [("(2)f32", &[1., 2.]), ("(3)f32", &[3., 4., 5.])];
     check_shapes(&[(&axes, "torch.meshgrid", "indexing=xy", &[&[3, 2], &[3, 2]])]);
     for (params, kind) in [("other=1.5", "torch.bitwise_left_shift"), ("dtype=torch.complex64", "Tensor.to")] {

@@ -102,24 +102,26 @@ fn bits_are_those_of_complements_of_two() {
 
 #[test]
 fn items_are_put_by_reductions() {
-    let x: Input = ("(3)f32", &[1.0, 2.0, 3.0]);
-    let places: Input = ("(3)i64", &[0.0, 0.0, 2.0]);
-    let source: Input = ("(3)f32", &[4.0, -5.0, 6.0]);
+    let x: Input = ("(4)f32", &[1.0, 2.0, 3.0, 8.0]);
+    let places: Input = ("(4)i64", &[0.0, 0.0, 2.0, 3.0]);
+    let source: Input = ("(4)f32", &[4.0, -5.0, 6.0, 7.0]);
     let with = |reduce: &str, included: bool| {
         format!(
             "$input=0 $index=1 $src=2 dim=0 reduce={reduce} include_self={}",
             if included { "True" } else { "False" }
         )
     };
-    let cases: &[(&str, bool, [f64; 3])] = &[
-        ("prod", true, [-20.0, 2.0, 18.0]),
-        ("prod", false, [-20.0, 2.0, 6.0]),
-        ("mean", true, [0.0, 2.0, 4.5]),
-        ("mean", false, [-0.5, 2.0, 6.0]),
-        ("amax", true, [4.0, 2.0, 6.0]),
-        ("amin", true, [-5.0, 2.0, 3.0]),
-        ("amin", false, [-5.0, 2.0, 6.0]),
-        ("sum", false, [-1.0, 2.0, 6.0]),
+    let cases: &[(&str, bool, [f64; 4])] = &[
+        ("prod", true, [-20.0, 2.0, 18.0, 56.0]),
+        ("prod", false, [-20.0, 2.0, 6.0, 7.0]),
+        ("mean", true, [0.0, 2.0, 4.5, 7.5]),
+        ("mean", false, [-0.5, 2.0, 6.0, 7.0]),
+        ("amax", true, [4.0, 2.0, 6.0, 8.0]),
+        ("amax", false, [4.0, 2.0, 6.0, 7.0]),
+        ("amin", true, [-5.0, 2.0, 3.0, 7.0]),
+        ("amin", false, [-5.0, 2.0, 6.0, 7.0]),
+        ("sum", true, [0.0, 2.0, 9.0, 15.0]),
+        ("sum", false, [-1.0, 2.0, 6.0, 7.0]),
     ];
     for (reduce, included, wanted) in cases {
         check(&[(&[x, places, source], "torch.scatter_reduce", &with(reduce, *included), &[wanted])]);
