@@ -14,3 +14,11 @@ fn parentheses_stand_where_they_are_needed() {
     assert_eq!(&*sum.negated().unwrap().text(), "-(S + 2)");
     assert!(Symbolic::binary(BinaryOp::Lt, &s, &two).is_none());
 }
+
+#[test]
+fn lengths_are_limited() {
+    let of = |length| Symbolic::symbol(&"s".repeat(length));
+    let sum = |a, b| Symbolic::binary(BinaryOp::Add, &of(a), &of(b));
+    assert!(sum(MAX_TEXT / 2, MAX_TEXT / 2).is_some() && sum(MAX_TEXT / 2, MAX_TEXT / 2 + 1).is_none());
+    assert!(of(MAX_TEXT - 1).negated().is_some() && of(MAX_TEXT).negated().is_none());
+}
