@@ -73,7 +73,7 @@ fn results_on_a_terminal_are_harmless() {
         let shown = on_terminal(&[&["-q"], args].concat(), &document());
         assert!(shown.contains("vendor_op") && harmful(&shown).is_empty(), "{args:?}: {:?}", harmful(&shown));
     }
-    // Pictures have names, which only those of ONNX may be strange.
+    // Pictures show names, which have such characters in models of ONNX only.
     let named = format!(
         "<ir_version: 10, opset_import: [\"\" : 21]>
         \"g{STRANGE}\" (float[2] \"x{STRANGE}\") => (float[2] y) {{ y = Neg (\"x{STRANGE}\") }}"
