@@ -475,7 +475,13 @@ proptest! {
         right in expressions(any_operation),
         at in any::<usize>(),
         other in matching("[@%a-z0-9.,()\\[\\]+j-]{0,3}"),
+        mutation in any::<u8>(),
     ) {
+        let read = |file: &str| {
+            let _ = PnnxModel::read(file, FileId::default(), false)
+                .map(|(model, _)| model.graph(FileId::default(), &Options::default()));
+        };
+        read(&format!("7767517\n1 1\npnnx.Input {random} 0 1 0 #{mutation}={random}"));
         let at = at % right.len();
         let near = format!("{}{other}{}", &right[..at], &right[at + 1..]);
         for text in [random, near, right] {
@@ -488,8 +494,7 @@ proptest! {
             let inputs = ["a", "b", "c"].iter().enumerate();
             let inputs: String = inputs.map(|(i, name)| format!("pnnx.Input {name} 0 1 {i} #{i}=(1)f32\n")).collect();
             let rest = format!("pnnx.Expression e 3 1 0 1 2 3 expr={text}\npnnx.Output o 1 0 3\n");
-            let file = format!("7767517\n5 4\n{inputs}{rest}");
-            let _ = PnnxModel::read(&file, FileId::default(), false).map(|(model, _)| model.graph(FileId::default(), &Options::default()));
+            read(&format!("7767517\n5 4\n{inputs}{rest}"));
         }
     }
 }

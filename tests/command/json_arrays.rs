@@ -98,7 +98,8 @@ fn an_array_without_a_name_is_for_one_input() {
         let told = String::from_utf8(output.stderr).unwrap();
         match name {
             "b.nnef" => {
-                let found: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{told}"));
+                assert_eq!(output.status.code(), Some(0), "{told}");
+                let found: Value = serde_json::from_slice(&output.stdout).unwrap();
                 assert_eq!(found["outputs"]["y"]["data"], json!([-1.0, 2.0]), "{told}");
             }
             _ => assert!(told.contains("the file has one array") && told.contains("2 inputs"), "{name}: {told}"),

@@ -69,7 +69,7 @@ fn harmful(text: &str) -> Vec<char> {
 
 #[test]
 fn results_on_a_terminal_are_harmless() {
-    for args in [&["-"][..], &["--to", "json", "-"], &["fmt", "-"]] {
+    for args in [&["-"][..], &["--to", "json", "-"], &["--to", "dot", "-"], &["--to", "svg", "-"], &["fmt", "-"]] {
         let shown = on_terminal(&[&["-q"], args].concat(), &document());
         assert!(shown.contains("vendor_op") && harmful(&shown).is_empty(), "{args:?}: {:?}", harmful(&shown));
     }

@@ -124,14 +124,21 @@ fn pools_have_given_extents_and_depth_becomes_space() {
         assert!(found == json!(shape) && close(&items, wanted), "{layer}: {found} {items:?}");
     }
     // Four channels after each other are the places of one channel.
+    let all = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+    let deep = json!(all.map(|item| [[item]]));
+    let (shape, items) = of_ncnn("Input in 0 1 a 0=1 1=1 2=8\nPixelShuffle l 1 1 a b 0=2", &[], deep);
+    assert!(shape == json!([2, 2, 2]) && close(&items, &all), "{shape} {items:?}");
+    let wide = json!([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]);
+    let (shape, items) = of_ncnn("Input in 0 1 a 0=2 1=2 2=2\nReorg l 1 1 a b 0=2", &[], wide);
+    assert!(shape == json!([8, 1, 1]) && close(&items, &all), "{shape} {items:?}");
+    // Two places beside each other keep the rows and columns of their pixels.
     let deep = json!([[[1.0, 2.0]], [[3.0, 4.0]], [[5.0, 6.0]], [[7.0, 8.0]]]);
     let (shape, items) = of_ncnn("Input in 0 1 a 0=2 1=1 2=4\nPixelShuffle l 1 1 a b 0=2", &[], deep);
     let spread = [1.0, 3.0, 2.0, 4.0, 5.0, 7.0, 6.0, 8.0];
     assert!(shape == json!([1, 2, 4]) && close(&items, &spread), "{shape} {items:?}");
     let wide = json!([[[1.0, 3.0, 2.0, 4.0], [5.0, 7.0, 6.0, 8.0]]]);
     let (shape, items) = of_ncnn("Input in 0 1 a 0=4 1=2 2=1\nReorg l 1 1 a b 0=2", &[], wide);
-    let gathered = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
-    assert!(shape == json!([4, 1, 2]) && close(&items, &gathered), "{shape} {items:?}");
+    assert!(shape == json!([4, 1, 2]) && close(&items, &all), "{shape} {items:?}");
 }
 
 #[test]
