@@ -5,9 +5,9 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use crate::onnx::model::{GraphProto, ModelProto};
+use crate::onnx::model::ModelProto;
 use crate::onnx::schema::TypeId;
-use crate::onnx::walk::each_node;
+use crate::onnx::walk::each_node_of_model;
 use crate::source::names::Name;
 
 /// The types of some values, as far as they are known.
@@ -37,9 +37,7 @@ impl Flow {
         const VISITS: usize = 16;
         const LEAST: usize = 10_000;
         let mut nodes = 0_usize;
-        let of_functions = model.functions.iter().map(|function| &function.nodes);
-        let of_graph = model.graph.iter().map(|graph: &GraphProto| &graph.nodes);
-        of_functions.chain(of_graph).for_each(|all| each_node(all, &mut |_| nodes += 1));
+        each_node_of_model(model, &mut |_| nodes += 1);
         Flow { left: nodes.saturating_mul(VISITS).max(LEAST), ..Flow::default() }
     }
 

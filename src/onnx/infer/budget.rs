@@ -6,7 +6,7 @@ use crate::cancel;
 use crate::graph::dims::Dim;
 use crate::live::Held;
 use crate::onnx::model::ModelProto;
-use crate::onnx::walk::each_node;
+use crate::onnx::walk::each_node_of_model;
 
 /// The number of visits of nodes that every model is allowed, and that for each of its nodes. Bodies of loops are visited
 /// several times, and those of functions for each call; a model of ordinary nesting stays far below this.
@@ -61,10 +61,7 @@ impl InferBudget {
         if self.visits == 0 && !self.is_complete {
             self.is_complete = true;
             let mut nodes = 0;
-            let graph = model.graph.iter().map(|graph| &graph.nodes);
-            for nodes_of in graph.chain(model.functions.iter().map(|function| &function.nodes)) {
-                each_node(nodes_of, &mut |_| nodes += 1);
-            }
+            each_node_of_model(model, &mut |_| nodes += 1);
             self.visits = nodes * VISITS_OF_NODE;
         }
         self.refused += u64::from(self.visits == 0);

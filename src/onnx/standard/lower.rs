@@ -12,7 +12,7 @@ use crate::onnx::functions::{FunctionKey, NodeFinding};
 use crate::onnx::inline::expand_bodies;
 use crate::onnx::model::{ExpandedCall, ModelNames, ModelProto, NodeProto};
 use crate::onnx::schema::MICROSOFT_DOMAIN;
-use crate::onnx::walk::{each_node, each_node_mut};
+use crate::onnx::walk::{each_node_mut, each_node_of_model};
 use crate::{Lower, Options};
 
 /// The deepest nesting of bodies: each round expands one level of them, and none contains its own operator.
@@ -109,8 +109,7 @@ pub(crate) fn recurrent(model: &mut ModelProto, options: &Options) -> Vec<NodeFi
             kept.push((operator.to_owned(), name, node.at));
         }
     };
-    let graphs = model.graph.iter().map(|graph| &graph.nodes);
-    graphs.chain(model.functions.iter().map(|function| &function.nodes)).for_each(|nodes| each_node(nodes, &mut visit));
+    each_node_of_model(model, &mut visit);
     let names = &mut model.names;
     if !kept.is_empty() {
         names.values.resolve(&names.texts, &Default::default());
