@@ -158,7 +158,7 @@ def flatten(
     * `opset`: Write a model of ONNX for another version of the standard operator set, later or earlier
     * `keep_tensors`: Tensors of the flat model that simplify, fold, share and merge keep, with what computes them
     * `fold_growth`: The most bytes by which a constant that is computed may be larger than what it replaces [default:
-      1KiB]
+      1KiB, and 0 in a quantized model]
     * `drop_bitcasts`: Remove reshapes and transposes that move nothing in memory, and join chains of others
     * `outputs`: Keep only what these tensors of the flat graph need; they become the outputs
     * `inputs_at`: Make these tensors of the flat graph inputs, and drop what only they need

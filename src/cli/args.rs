@@ -223,9 +223,10 @@ pub(crate) struct Output {
     /// Tensors of the flat model that --simplify, --fold, --share and --merge keep, with what computes them.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) keep_tensors: Vec<String>,
-    /// The most bytes by which a constant that is computed may be larger than what it replaces [default: 1KiB].
+    /// The most bytes by which a constant that is computed may be larger than what it replaces
+    /// [default: 1KiB, and 0 in a quantized model].
     ///
-    /// Operations with larger results stay in a model of ONNX. In a quantized model nothing may grow.
+    /// Operations with larger results stay in a model of ONNX.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) fold_growth: Option<u64>,
     /// Remove reshapes and transposes that move nothing in memory, and join chains of others.

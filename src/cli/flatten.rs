@@ -135,7 +135,11 @@ fn written(
     let refused = |errors| Failure::Refused(Box::new(Findings::new(backing.sources().clone(), errors)));
     let (made, warnings) = made.map_err(refused)?;
     let made = made.with_values(values).with_facts(|| backing.facts());
-    reporter.all(backing.sources(), warnings);
+    // Warnings that are denied are errors for the reporter only.
+    if reporter.all(backing.sources(), warnings).errors > 0 {
+        reporter.summary();
+        return Ok(Status::Refused);
+    }
     let threads = request.output.threads;
     let mut content = |out: &mut dyn ByteSink| made.write(threads, out);
     match whole {

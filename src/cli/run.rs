@@ -112,9 +112,9 @@ fn network(
         let evaluated = networks.evaluate(given, settings);
         outputs = found.take(evaluated.map(|evaluation| (evaluation.outputs, evaluation.diagnostics)));
     }
-    reporter.all(&networks.sources, found);
+    let accepted = reporter.all(&networks.sources, found).errors == 0;
     reporter.summary();
-    let Some(outputs) = outputs else { return Ok(Status::Refused) };
+    let Some(outputs) = outputs.filter(|_| accepted) else { return Ok(Status::Refused) };
     let named = || outputs.iter().map(|(name, tensor)| (name.as_str(), tensor));
     let mut content = |out: &mut dyn ByteSink| json::write(named(), Style::Network, out);
     match path {

@@ -75,8 +75,11 @@ pub(crate) fn value(name: &str, text: &str, limits: &RunLimits) -> Result<Tensor
             .and_then(|json| json::tensor(&json).or_else(|(_, wrong)| json::texts(&json).ok_or(wrong)));
         return read.map_err(|message| refuse(format!("`{text}` is neither a file nor a JSON value: {message}")));
     }
-    let (_, bytes) = io::read_bytes(path, ReadLimit::arrays(limits.arrays()))?;
-    npy::exact::read(&bytes).map_err(|error| refuse(format!("{}: {}", path.display(), error.0)))
+    let (file, bytes) = io::read_bytes(path, ReadLimit::arrays(limits.arrays()))?;
+    npy::exact::read(&bytes).map_err(|error| {
+        let message = format!("--bind of `{name}`: {}", error.0);
+        io::refused(file, "", Span::default(), Code::TensorFile, message)
+    })
 }
 
 /// Reads values for the inputs of a model of ONNX, as [`read`]. Arrays of NumPy keep the types of their items, JSON is

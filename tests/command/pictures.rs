@@ -200,15 +200,38 @@ fn two_results_do_not_share_a_file() {
 }
 
 #[test]
-fn parts_of_models_have_no_statistics() {
+fn parts_of_models_are_only_read_and_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("part.onnxtxt");
     std::fs::write(&path, "y = Relu(x)").unwrap();
-    for args in [&["--stats"][..], &["--source-map", "map.json"], &["--to", "svg"]] {
+    let run = |args: &[&str]| {
         let output = command::call(["--production", "node"]).args(args).args([&path]).within(folder.path()).run();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}: {told}");
-        assert!(told.contains("a part of a model has no graph"), "{told}");
+        (output.status.code(), output.stdout, String::from_utf8(output.stderr).unwrap())
+    };
+    let refused = [
+        &["--stats"][..],
+        &["--source-map", "map.json"],
+        &["--outputs", "y"],
+        &["--set", "N=2"],
+        &["--input-shape", "x=[2]"],
+        &["--bind", "x=[1, 2]"],
+        &["--fold"],
+        &["--simplify"],
+        &["--opset", "18"],
+        &["--lower", "all"],
+        &["--verify"],
+    ];
+    for args in refused {
+        let (status, written, told) = run(args);
+        assert_eq!((status, written.len()), (Some(2), 0), "{args:?}: {told}");
+        assert!(told.contains(&format!("{} does not apply to --production node", args[0])), "{told}");
+    }
+    let (status, _, told) = run(&["--to", "svg"]);
+    assert!(status == Some(2) && told.contains("a part of a model has no graph"), "{told}");
+    for args in [&[][..], &["--to", "onnxtxt"], &["--max-ops", "9"], &["--message-format", "short"]] {
+        let (status, written, told) = run(args);
+        assert_eq!((status, &*told), (Some(0), ""), "{args:?}");
+        assert_eq!(String::from_utf8(written).unwrap().trim(), "y = Relu (x)", "{args:?}");
     }
 }
 

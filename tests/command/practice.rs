@@ -275,6 +275,70 @@ fn the_last_level_of_a_code_decides() {
     assert!(stderr(&output).ends_with("20 errors (5 more not shown)\n"), "{}", stderr(&output));
 }
 
+/// Also what is told while the output is made: by writers, of expressions, and of networks with loops that run.
+#[test]
+fn what_is_denied_ends_without_output() {
+    let open = format!(
+        "{HEAD}graph G( x ) -> ( y )\n{{\n    x = tract_core_external(shape = [S, 2], datum_type = 'f32');\n    \
+         y = relu(x);\n}}\n"
+    );
+    let network = r#"{"odd": 1, "inputs": {"x": {"dtype": "float32", "shape": [1]}},
+        "layers": [{"op": "abs", "name": "y", "inputs": ["x"]}], "outputs": ["y"]}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let values = folder.path().join("values.json");
+    std::fs::write(&values, r#"{"x": [-2]}"#).unwrap();
+    let values = format!("--inputs={}", values.display());
+    for (args, text, code) in [
+        (&["--to", "pnnx"][..], &*open, "E2229"),
+        (&["expr", "--compat"], "mul(expm1,@0),log1p,@1", "E2209"),
+        (&["run", "--from", "loops", &values], network, "E0921"),
+    ] {
+        let taken = run(args, text);
+        let warned = stderr(&taken).contains(&format!("Warning[{code}"));
+        assert!(taken.status.success() && !taken.stdout.is_empty() && warned, "{args:?} {}", stderr(&taken));
+        for level in [code, "all"] {
+            let denied = run(&[args, &["--deny", level]].concat(), text);
+            assert_eq!((denied.status.code(), denied.stdout.len()), (Some(1), 0), "{args:?} {}", stderr(&denied));
+            assert!(stderr(&denied).contains(&format!("Error[{code}")), "{args:?} {}", stderr(&denied));
+        }
+        assert!(run(&[args, &["--deny", "all", "--allow", code]].concat(), text).status.success(), "{args:?}");
+    }
+}
+
+/// A misspelt directive is told and mended once, and not added a second time.
+#[test]
+fn misspelt_directives_are_mended_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("misspelt.nnef");
+    let right = "version 1.0;\nextension KHR_enable_fragment_definitions;\nextension KHR_enable_operator_expressions;\n\
+        fragment f( a: tensor<scalar> ) -> ( b: tensor<scalar> )\n{\n    b = a + a * a;\n}\n\
+        graph G( x ) -> ( y )\n{\n    x = external(shape = [2]);\n    y = f(x + x);\n}\n";
+    for (word, wrong) in [
+        ("KHR_enable_fragment_definitions", "KHR_enable_fragment_definition"),
+        ("KHR_enable_operator_expressions", "KHR_enable_operators_expressions"),
+    ] {
+        std::fs::write(&path, right.replace(word, wrong)).unwrap();
+        let text = path.display().to_string();
+        let told = command::run(&["check", "--strict", &text]);
+        let codes = ["E0219", "E0204", "E0205"].map(|code| stderr(&told).contains(code));
+        assert_eq!((told.status.code(), codes), (Some(1), [true, false, false]), "{}", stderr(&told));
+        assert!(command::run(&["check", "--fix", &text]).status.success());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), right);
+    }
+}
+
+/// A file for `--bind` that is no array is a fault of the file, with a code.
+#[test]
+fn arrays_to_bind_are_refused_with_a_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bad.npy");
+    std::fs::write(&path, "not an array").unwrap();
+    let bound = format!("x={}", path.display());
+    let output = run(&["--bind", &bound], &document("", "x"));
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("Error[E0829]: --bind of `x`") && stderr(&output).contains("bad.npy:1:1"));
+}
+
 #[test]
 fn arrays_stay_arrays_for_readers_of_registries() {
     let body = "    x = tract_core_external(shape = [3, 1, 2], datum_type = 'f32');\n    foo = [1, 2];\n    \

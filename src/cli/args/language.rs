@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::From;
 use crate::cli::limits::RunLimits;
@@ -178,6 +178,12 @@ impl Language {
             production: self.production.unwrap_or_default(),
             ..Settings::new(&self.options())
         }
+    }
+
+    /// The name of the part of a model that the input is; none if it is a model.
+    pub(crate) fn part_of_model(&self) -> Option<String> {
+        let part = self.production.filter(|part| *part != Production::Model)?;
+        part.to_possible_value().map(|part| part.get_name().to_owned())
     }
 
     /// The shapes of inputs and values of symbols.

@@ -21,9 +21,10 @@ pub(crate) fn run(arguments: &args::Expr, mut language: Language, reporter: &mut
     let asked = Asked::read(arguments, &language)?;
     let mut found = Diagnostics::new(language.strict);
     let answer = asked.answer(arguments, &mut found);
-    reporter.all(&asked.sources, found);
+    // Warnings that are denied are errors for the reporter only.
+    let accepted = reporter.all(&asked.sources, found).errors == 0;
     reporter.summary();
-    match answer {
+    match answer.filter(|_| accepted) {
         Some(answer) => {
             io::write_stdout(language.limits.output(), &mut |out| out.write_all(&answer)).map(|()| Status::Done)
         }

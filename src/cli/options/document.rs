@@ -32,7 +32,9 @@ fn shown(arg: &Arg) -> String {
     let long = arg.get_long().unwrap_or_default();
     let short = arg.get_short().map(|letter| format!("-{letter}, ")).unwrap_or_default();
     let names = arg.get_value_names().filter(|_| arg.get_action().takes_values()).unwrap_or_default();
-    let value = names.first().map(|name| format!(" {name}")).unwrap_or_default();
+    let is_optional = arg.get_num_args().is_some_and(|count| count.min_values() == 0);
+    let value = names.first().map(|name| if is_optional { format!("[={name}]") } else { format!(" {name}") });
+    let value = value.unwrap_or_default();
     format!("`{short}--{long}{value}`").replace('|', "\\|")
 }
 

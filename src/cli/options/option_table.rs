@@ -45,7 +45,9 @@ const NO_LOOPS: &str = "they have no loops";
 const UNROLLED: &[(I, Outputs, &str)] = &[(I::MODELS, Of(&["nnef"]), "NNEF has no loops, so that all are unrolled")];
 
 const fn row(name: &'static str, heading: &'static str, uses: &'static [Use]) -> OptionRow {
-    OptionRow { name, heading, uses, no_effect: &[], held: &[], because: &[] }
+    // What is said of texts, limits and messages holds for each of them.
+    let of_parts = matches!(heading.as_bytes(), b"" | b"Limits" | b"Messages");
+    OptionRow { name, heading, uses, no_effect: &[], held: &[], because: &[], of_parts }
 }
 
 const fn of(commands: C) -> Use {
@@ -69,6 +71,10 @@ impl Use {
 impl OptionRow {
     const fn no_effect(self, no_effect: &'static [NoEffect]) -> Self {
         OptionRow { no_effect, ..self }
+    }
+
+    const fn of_parts(self) -> Self {
+        OptionRow { of_parts: true, ..self }
     }
 
     const fn held(self, held: &'static [(I, Outputs, &'static str)]) -> Self {
@@ -104,7 +110,7 @@ const SHAPES: &[Use] = &[
 
 /// All options, in the order of `--help`.
 pub(super) static OPTIONS: &[OptionRow] = &[
-    row("output", OUTPUT, &[of(C::FLATTEN)]),
+    row("output", OUTPUT, &[of(C::FLATTEN)]).of_parts(),
     row(
         "to",
         OUTPUT,
@@ -113,7 +119,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::FLATTEN).on(I::DRAFT).to(Of(&["nnef-draft"])),
             of(C::FLATTEN).on(I::MODELS).to(Not(&["nnef-draft", "pnnx"])),
         ],
-    ),
+    )
+    .of_parts(),
     row(
         "threads",
         OUTPUT,
@@ -122,7 +129,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::FLATTEN).on(I::MODELS).to(Of(&["onnxtxt"])),
             of(C::CHECK),
         ],
-    ),
+    )
+    .of_parts(),
     row("source-map", OUTPUT, VIEWS),
     row("provenance", OUTPUT, &[of(C::FLATTEN).on(I::MODELS).to(Of(&["onnx"]))]),
     row(
@@ -172,9 +180,9 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("verify", COMPARISON, &[of(C::FLATTEN).to(READ_BACK)]),
     row("inputs", COMPARISON, COMPARED),
     row("seed", COMPARISON, COMPARED),
-    row("from", INPUT, &[of(READ.and(C::DIFF).and(C::FMT))]),
-    row("production", INPUT, &[of(C::FLATTEN.and(C::CHECK)).on(I::ONNXTXT)]),
-    row("strict", INPUT, &[of(READ.and(C::DIFF)), of(C::EXPR.and(C::LSP))]),
+    row("from", INPUT, &[of(READ.and(C::DIFF).and(C::FMT))]).of_parts(),
+    row("production", INPUT, &[of(C::FLATTEN.and(C::CHECK)).on(I::ONNXTXT)]).of_parts(),
+    row("strict", INPUT, &[of(READ.and(C::DIFF)), of(C::EXPR.and(C::LSP))]).of_parts(),
     row("fragments", INPUT, &[of(READ.and(C::DIFF).and(C::LSP)).on(I::DOCUMENTS)]),
     row("input-shape", INPUT, SHAPES),
     row(

@@ -36,6 +36,8 @@ pub(crate) struct OptionRow {
     pub(super) held: &'static [(Inputs, Outputs, &'static str)],
     /// Why some inputs do not take it.
     pub(super) because: &'static [(Inputs, &'static str)],
+    /// Whether it has an effect on a part of a model (`--production`), which is read, and written again.
+    pub(super) of_parts: bool,
 }
 
 impl OptionRow {

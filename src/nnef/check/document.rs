@@ -24,19 +24,25 @@ impl Checker<'_> {
     pub(super) fn document_rules(&mut self) {
         let document = self.checked.document;
         let main = self.checked.document.main();
-        let enabled = |name: &str| {
-            main.extensions.iter().flat_map(|e| &e.words).any(|word| document.names().text(word.name) == name)
-        };
+        let words = || main.extensions.iter().flat_map(|e| &e.words).map(|word| document.names().text(word.name));
+        let enabled = |name: &str| words().any(|word| word == name);
         let (fragments, operators) = (enabled(FRAGMENT_DEFINITIONS), enabled(OPERATOR_EXPRESSIONS));
+        // A directive that is misspelt is told as such, and not as missing, too.
+        let is_told =
+            |name: &str| words().any(|word| misspelt(word, known_extensions(document.dialect())) == Some(name));
         self.extensions();
         if document.dialect() == Dialect::V1 {
-            if !fragments && let Some(fragment) = main.fragments.first() {
+            if !fragments
+                && !is_told(FRAGMENT_DEFINITIONS)
+                && let Some(fragment) = main.fragments.first()
+            {
                 let start = fragment.span.start;
                 let at = self.at(document.main_id(), Span::new(start, start + "fragment".len() as u32));
                 let finding = Diagnostic::new(Code::FragmentsNotEnabled, at, "fragments are used but not enabled");
                 let finding = self.enabling(finding, &format!("extension {FRAGMENT_DEFINITIONS};"), true);
                 self.diagnostics.report(finding);
             }
+            self.operators_reported = is_told(OPERATOR_EXPRESSIONS);
             if !operators {
                 let bodies = main.fragments.iter().flat_map(|fragment| &fragment.body);
                 bodies.for_each(|body| self.flat_statements(&main.ast, &body.assignments));
