@@ -8,6 +8,7 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::contents::FieldBytes;
+use super::types::AttributeType;
 use crate::graph::OriginId;
 use crate::graph::names::{NameId, TensorNames};
 use crate::source::names::{Name, Names};
@@ -312,6 +313,14 @@ impl AttributeValue {
             AttributeValue::Graphs(graphs) => graphs,
             _ => &mut [],
         }
+    }
+}
+
+impl AttributeProto {
+    /// Whether it refers to graphs, or to something whose type is not told.
+    pub(crate) fn refers_to_graphs(&self) -> bool {
+        let may_be = [0, AttributeType::Graph as i32, AttributeType::Graphs as i32];
+        self.reference.is_some() && may_be.contains(&self.kind.unwrap_or(0))
     }
 }
 

@@ -2,6 +2,7 @@ use bytes::Bytes;
 
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
+use crate::eval::Limits;
 use crate::onnx::Document;
 use crate::onnx::model::{EncodedField, Wire};
 use crate::onnx::protobuf::fields::{annotation as annotation_fields, entry, graph as graph_fields};
@@ -9,6 +10,7 @@ use crate::onnx::protobuf::payloads;
 use crate::onnx::text::Production;
 use crate::onnx::walk::{each_graph, each_graph_mut};
 use crate::source::Sources;
+use crate::tensor::{Data, Tensor};
 use crate::{Lower, options};
 
 mod partial;
@@ -508,6 +510,40 @@ fn graphs_that_calls_give_see_what_is_before_them() {
         );
         let found = flat(&call("v"), &function(&inner));
         assert!(found.contains(&format!("= Exp ({})", seen)), "{found}");
+    }
+}
+
+/// Values of a function that only a graph of the call uses are there when the graph runs.
+#[test]
+fn calls_that_give_graphs_compute_what_their_copies_do() {
+    const ELSE: &str = "else_branch = e () => (m) { m = Neg (x) }";
+    let take = format!("t = If (c) <then_branch: graph = @g, {ELSE}>");
+    let within = format!("t = If (c) <then_branch = i () => (n) {{ {take} n = Neg (t) }}, {ELSE}>");
+    for place in [&take, &within] {
+        for names in [
+            "v = Exp (x) TAKE b = Abs (t)",
+            "v = Exp (x) w = Neg (v) TAKE b = Add (t, w)",
+            "v = Exp (x) w = Abs (x) TAKE u = Neg (w) b = Mul (t, u)",
+            "TAKE v = Exp (x) b = Add (t, v)",
+            "w = Exp (x) v = Neg (w) s = Abs (w) TAKE b = Add (t, s)",
+        ] {
+            let text = format!(
+                "{HEAD}g (float[2] x, bool c) => (float[2] y) {{ v = Abs (x) \
+                 y = l.f <g = h () => (o) {{ o = Exp (v) }}> (c, x) }}\n{LOCAL}f <g> (c, x) => (b) {{ {} }}",
+                names.replace("TAKE", place)
+            );
+            let (document, found) = Document::parse("m", &*text, &mut Sources::new(), &Options::default());
+            let document = document.unwrap_or_else(|| panic!("{found}"));
+            let mut flat = document.copy();
+            flat.flatten(&Options::default()).unwrap();
+            for c in [true, false] {
+                let x = Tensor::new(&[2], Data::Float32(vec![0.5, 2.0])).unwrap();
+                let c = Tensor::new(&[], Data::Bool(vec![c])).unwrap();
+                let inputs = [("x".to_owned(), x), ("c".to_owned(), c)];
+                let run = |of: &Document| of.run_tensors(&inputs, (Limits::default(), &Options::default())).unwrap();
+                assert_eq!(run(&document), run(&flat), "{text}");
+            }
+        }
     }
 }
 

@@ -72,6 +72,9 @@ impl<'m> RunBody<'m> {
                 last.entry(*name).or_insert(i);
             });
         }
+        // A graph that the call gives may use all that is defined before the node that places it.
+        let placing = nodes.iter().rposition(places_given_graph).unwrap_or(0);
+        last.values_mut().for_each(|at| *at = (*at).max(placing));
         let kept: FxHashSet<NameId> = outputs.iter().copied().collect();
         let mut dead = vec![Vec::new(); nodes.len()];
         for (name, i) in last.into_iter().filter(|(name, _)| *name != NameId::ROOT && !kept.contains(name)) {
@@ -79,6 +82,14 @@ impl<'m> RunBody<'m> {
         }
         RunBody { nodes, inputs, outputs, constants, dead }
     }
+}
+
+/// Whether a node, or one in its graphs, has a graph that the call of the function around it gives.
+fn places_given_graph(node: &NodeProto) -> bool {
+    node.attributes.iter().any(|attribute| {
+        let inner = |graph: &GraphProto| with_stack(|| graph.nodes.iter().any(places_given_graph));
+        attribute.refers_to_graphs() || attribute.value.graphs().iter().any(inner)
+    })
 }
 
 /// Visits the values that a node uses, those that graphs in it use included.
