@@ -208,7 +208,10 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
                     self.found.blocked.insert(key);
                     return Ok(());
                 };
-                let overload = self.overload(names, body, text, place, base, node.at)?;
+                let Some(overload) = self.overload(names, body, text, place, base, node.at)? else {
+                    self.found.blocked.insert(key);
+                    return Ok(());
+                };
                 self.filled.insert(filled, overload);
                 overload
             }
@@ -218,7 +221,8 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
         Ok(())
     }
 
-    /// The overload of the function with a text, which is added unless it is there.
+    /// The overload of the function with a text, which is added unless it is there; none if the text has operators that the
+    /// operator set of the model lacks.
     fn overload(
         &mut self,
         names: &mut ModelNames,
@@ -227,13 +231,18 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
         place: &PlanPlace,
         base: i64,
         at: u32,
-    ) -> Planned<Name> {
+    ) -> Planned<Option<Name>> {
         let versions = place.opsets.iter().map(|opset| (opset.domain, opset.version)).collect();
         let key = (text, versions);
         if let Some(overload) = self.overloads.get(&key) {
-            return Ok(*overload);
+            return Ok(Some(*overload));
         }
         let parsed = parse_function(names, &key.0).map_err(|found| NodeFinding::of(found, at))?;
+        let mut is_later = false;
+        each_node(&parsed.nodes, &mut |node| is_later |= is_of_later_version(names, node, base));
+        if is_later {
+            return Ok(None);
+        }
         each_node(&parsed.nodes, &mut |node| self.nested |= self.selection.needs(names, node).is_some());
         let overload = names.texts.intern(&self.functions.len().to_string());
         let mut opsets = place.opsets.to_vec();
@@ -245,8 +254,14 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
         let (domain, overload_of) = (Some(self.domain), Some(overload));
         self.functions.push(FunctionProto { name, domain, overload: overload_of, opsets, at, ..parsed });
         self.overloads.insert(key, overload);
-        Ok(overload)
+        Ok(Some(overload))
     }
+}
+
+/// Whether a node is one of a standard operator that an operator set does not have yet.
+fn is_of_later_version(names: &ModelNames, node: &NodeProto, base: i64) -> bool {
+    let (domain, name) = names.operator(node);
+    domain.is_empty() && matches!(Schemas::new().find(domain, name, base), SchemaLookup::Later(_))
 }
 
 /// Whether a node has more operands or results than its operator: a later version of onnxruntime may have them.

@@ -248,6 +248,29 @@ fn what_has_no_body_stays_with_a_warning() {
     assert_eq!(codes(&document.check(&Options::default())), [Code::OnnxVendor]);
 }
 
+/// A body that converts to a type that is not known takes `CastLike`, which is new in version 15.
+#[test]
+fn bodies_have_no_operators_of_later_versions() {
+    let lowered = |version: i64| {
+        let text = format!(
+            "<ir_version: 7, opset_import: [\"\" : {version}, \"com.microsoft\" : 1, \"u\" : 1]>\n\
+             g (float[2, 3] x, float[3] w) => (float[2, 3] y) {{ a = u.Own (x) y = com.microsoft.SkipLayerNormalization (a, a, w) }}"
+        );
+        let options = lowering(Lower::All);
+        let mut document = parsed(text, &options);
+        let warnings = codes(&document.flatten(&options).unwrap());
+        (document.to_text(false).unwrap().0, warnings)
+    };
+    let (text, warnings) = lowered(14);
+    assert!(text.contains("SkipLayerNormalization") && warnings == [Code::OperatorStays], "{text} {warnings:?}");
+    // What type `CastLike` gives is not known, so that it stays.
+    let (text, warnings) = lowered(15);
+    assert!(
+        text.contains("CastLike") && !text.contains("Skip") && warnings == [Code::OperatorStays],
+        "{text} {warnings:?}"
+    );
+}
+
 #[test]
 fn the_documentation_lists_the_operators() {
     let mut table = "| Operator | Operands |\n|---|---|\n".to_owned();
