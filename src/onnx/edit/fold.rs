@@ -9,10 +9,11 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::contradictions;
-use super::growth::{Growth, KeptNode};
+use super::growth::{ConstantForm, Growth, KeptNode, NewConstant};
 use super::pure;
 use super::references::References;
 use super::share::same_attribute;
+use super::unused::counted_uses;
 use crate::Options;
 use crate::eval::Budget;
 use crate::extents;
@@ -27,7 +28,7 @@ use crate::onnx::model::{
 };
 use crate::onnx::run::{Stores, dtype_of, evaluate_node, tensor_of, tensor_proto};
 use crate::onnx::scan_form::{ScanForm, ScanSide};
-use crate::onnx::walk::{each_graph, each_graph_mut, each_node, own_names};
+use crate::onnx::walk::{each_graph, each_graph_mut, own_names};
 use crate::room::with_stack;
 use crate::tensor::{DType, Data, Tensor};
 
@@ -71,7 +72,9 @@ impl<'r> FoldRun<'r> {
 pub(super) fn constants(model: &mut ModelProto, run: &mut FoldRun, options: &Options) -> bool {
     let types = infer(model, options);
     let growth = Growth::of(model, options);
-    let References { variables, .. } = References::of(model);
+    let references = References::of(model);
+    let uses = counted_uses(model, &references.kept());
+    let variables = references.variables;
     let ModelProto { names, graph: Some(graph), opsets, contradicts, .. } = model else { return false };
     if run.folded == Folded::Noted {
         // Graphs with such results may have been replaced by copies without them.
@@ -80,7 +83,6 @@ pub(super) fn constants(model: &mut ModelProto, run: &mut FoldRun, options: &Opt
     }
     *contradicts |= contradictions::mark(graph, &types.main);
     let imports = Imports::new(names, opsets);
-    let uses = counted_uses(&graph.nodes, names.values.len());
     let known = vec![FoldValue::Nothing; names.values.len()];
     let (constants, undo) = (Vec::new(), Vec::new());
     let keeps_quantized = !options.internal.translates;
@@ -125,19 +127,6 @@ fn noted_items(graph: &GraphProto) -> usize {
     own.saturating_add(inner)
 }
 
-/// How often nodes use each value, by the number of its name.
-fn counted_uses(nodes: &[NodeProto], names: usize) -> Vec<u32> {
-    let mut uses = vec![0u32; names];
-    each_node(nodes, &mut |node| {
-        for input in &node.inputs {
-            if let Some(count) = uses.get_mut(input.index()) {
-                *count = count.saturating_add(1);
-            }
-        }
-    });
-    uses
-}
-
 /// What is known of a value.
 #[derive(Clone, Debug)]
 enum FoldValue {
@@ -157,7 +146,7 @@ struct Folding<'m, 'r> {
     known: Vec<FoldValue>,
     /// What was known of the names of open graphs before.
     undo: Vec<(NameId, FoldValue)>,
-    /// How often nodes use each value, by the number of its name.
+    /// How often nodes, outputs and what is named outside nodes use each value, by the number of its name.
     uses: Vec<u32>,
     /// The values that training changes.
     variables: FxHashSet<NameId>,
@@ -202,7 +191,7 @@ impl<'m> Folding<'m, '_> {
     /// Adds an initializer to the innermost open graph, whose value is visible from now on.
     fn store(&mut self, name: NameId, constant: TensorProto) {
         self.set(name, FoldValue::Stored(self.constants.len() as u32));
-        self.growth.stored(name, &constant);
+        self.growth.stored(self.names, name, &constant);
         self.constants.push(constant);
     }
 
@@ -251,13 +240,21 @@ impl<'m> Folding<'m, '_> {
                     self.note(&node, results, !is_inferred, &mut facts);
                     graph.nodes.push(node);
                 }
-                Some(results) if self.grows(&node, &results) => {
-                    kept.push(self.keep(graph.nodes.len(), &node, results));
+                Some(results) if self.is_constant(&node) && node.inputs.is_empty() => {
+                    self.computed |= !is_inferred;
+                    self.read_constant(&node, results);
                     graph.nodes.push(node);
                 }
                 Some(results) => {
-                    self.computed |= !is_inferred;
-                    self.replace(graph, node, results, &outputs);
+                    let added = self.added(&node, &results, &outputs);
+                    if self.growth.exceeds(self.names, &self.uses, &node, added) {
+                        kept.push(self.keep(graph.nodes.len(), &node, results, added));
+                        graph.nodes.push(node);
+                    } else {
+                        self.computed |= !is_inferred;
+                        let constants = self.constants_for(&node, &results, &outputs);
+                        self.replace(graph, constants);
+                    }
                 }
                 None => graph.nodes.push(node),
             }
@@ -341,19 +338,12 @@ impl<'m> Folding<'m, '_> {
         fits.then(|| results.into_iter().map(Some).collect())
     }
 
-    /// Whether the model becomes too large with constants for the results of a node.
-    fn grows(&self, node: &NodeProto, results: &[Option<Arc<Tensor>>]) -> bool {
-        let results = node.outputs.iter().zip(results);
-        let results = results.filter_map(|(name, tensor)| Some((*name, &**tensor.as_ref()?)));
-        !self.is_constant(node) && self.growth.exceeds(self.names, &self.uses, node, results)
-    }
-
     /// Notes the results of a node that stays because they are large: what is computed from them may be small.
-    fn keep(&mut self, place: usize, node: &NodeProto, results: Vec<Option<Arc<Tensor>>>) -> KeptNode {
+    fn keep(&mut self, place: usize, node: &NodeProto, results: Vec<Option<Arc<Tensor>>>, added: u64) -> KeptNode {
         let results = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);
         let results: Vec<_> = results.filter_map(|(name, tensor)| Some((*name, tensor?))).collect();
         results.iter().for_each(|(name, tensor)| _ = self.set(*name, FoldValue::Read(Arc::clone(tensor))));
-        let kept = KeptNode { place, node: node.clone(), results };
+        let kept = KeptNode { place, node: node.clone(), results, added };
         if let Some(first) = node.outputs.first().filter(|_| self.is_outermost()) {
             self.run.kept.entry(*first).or_insert_with(|| kept.clone());
         }
@@ -362,8 +352,7 @@ impl<'m> Folding<'m, '_> {
 
     /// Puts constants in place of nodes that stayed, where these take no more than what goes with all of them.
     fn replace_together(&mut self, graph: &mut GraphProto, kept: &[KeptNode], outputs: &FxHashSet<NameId>) {
-        let places: FxHashSet<usize> =
-            self.growth.together(self.names, &self.uses, kept, |name| outputs.contains(&name)).into_iter().collect();
+        let places: FxHashSet<usize> = self.growth.together(self.names, &self.uses, kept).into_iter().collect();
         if places.is_empty() {
             return;
         }
@@ -375,37 +364,63 @@ impl<'m> Folding<'m, '_> {
                 graph.nodes.push(node);
                 continue;
             };
-            let results = node.outputs.iter().map(|name| kept.result(*name)).collect();
+            let results: Vec<_> = node.outputs.iter().map(|name| kept.result(*name)).collect();
             self.computed = true;
-            self.replace(graph, node, results, outputs);
+            let constants = self.constants_for(&node, &results, outputs);
+            self.replace(graph, constants);
         }
     }
 
-    /// Adds the results of a node as constants: outputs of the graph as nodes, others as initializers.
-    fn replace(
+    /// The bytes that constants for the results of a node add to the model. They are only made where these are counted as
+    /// they are written: large results mostly stay out.
+    fn added(&mut self, node: &NodeProto, results: &[Option<Arc<Tensor>>], outputs: &FxHashSet<NameId>) -> u64 {
+        if let Some(added) = self.growth.added_items(results.iter().flatten()) {
+            return added;
+        }
+        let constants = self.constants_for(node, results, outputs);
+        self.growth.added(self.names, &constants)
+    }
+
+    /// The constants that may stand for the results of a node: nodes for outputs of the graph, otherwise initializers.
+    fn constants_for(
         &mut self,
-        graph: &mut GraphProto,
-        node: NodeProto,
-        results: Vec<Option<Arc<Tensor>>>,
+        node: &NodeProto,
+        results: &[Option<Arc<Tensor>>],
         outputs: &FxHashSet<NameId>,
-    ) {
-        let is_constant = node.inputs.is_empty() && self.is_constant(&node);
-        self.run.replaced += u64::from(!is_constant);
+    ) -> Vec<NewConstant> {
+        let named = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);
+        let named = named.filter_map(|(name, tensor)| Some((*name, Arc::clone(tensor.as_ref()?))));
+        let constant = |(name, tensor): (NameId, Arc<Tensor>)| {
+            let form = match outputs.contains(&name) {
+                true => ConstantForm::Node(self.constant(node, name, tensor_proto(&tensor, None))),
+                false => ConstantForm::Initializer(tensor_proto(&tensor, Some(name))),
+            };
+            NewConstant { name, tensor, form }
+        };
+        named.map(constant).collect()
+    }
+
+    /// Adds constants in place of a node.
+    fn replace(&mut self, graph: &mut GraphProto, constants: Vec<NewConstant>) {
+        self.run.replaced += 1;
+        for NewConstant { name, tensor, form } in constants {
+            match form {
+                ConstantForm::Initializer(constant) => self.store(name, constant),
+                ConstantForm::Node(constant) => {
+                    self.growth.computed(self.names, name, &constant, &tensor);
+                    self.set(name, FoldValue::Read(tensor));
+                    graph.nodes.push(constant);
+                }
+            }
+        }
+    }
+
+    /// Notes the value of a node that is a constant.
+    fn read_constant(&mut self, node: &NodeProto, results: Vec<Option<Arc<Tensor>>>) {
         let named = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);
         for (name, tensor) in named.filter_map(|(name, tensor)| Some((*name, tensor?))) {
-            if !is_constant && !outputs.contains(&name) {
-                self.store(name, tensor_proto(&tensor, Some(name)));
-                continue;
-            }
-            if !is_constant {
-                let constant = self.constant(&node, name, tensor_proto(&tensor, None));
-                graph.nodes.push(constant);
-            }
-            self.growth.computed(name, &tensor);
+            self.growth.computed(self.names, name, node, &tensor);
             self.set(name, FoldValue::Read(tensor));
-        }
-        if is_constant {
-            graph.nodes.push(node);
         }
     }
 

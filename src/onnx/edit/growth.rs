@@ -7,7 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::pure;
 use crate::Options;
 use crate::graph::names::NameId;
-use crate::onnx::model::{ModelNames, ModelProto, NodeProto, PartSizes, TensorProto};
+use crate::onnx::model::{ModelNames, ModelProto, NodeProto, TensorProto};
+use crate::onnx::protobuf::{CountedPart, writes_plain_texts, written_bytes};
 use crate::onnx::run::number_of;
 use crate::onnx::types::ElementType;
 use crate::onnx::walk::each_node;
@@ -15,9 +16,6 @@ use crate::tensor::Tensor;
 
 /// The bytes by which a constant may be larger than what it replaces.
 const USUAL: u64 = 1 << 10;
-
-/// The bytes of an initializer beside its name, its extents and its data.
-const INITIALIZER: u64 = 16;
 
 /// What may grow, and the bytes that go with constants that one node uses.
 pub(super) struct Growth {
@@ -30,8 +28,11 @@ enum Allowed {
     Everything,
     /// So many bytes for a constant.
     Bytes(u64),
-    /// Nothing: a constant takes at most as much as the node, with these lengths of names.
-    Nothing(Vec<u32>),
+    /// Nothing: constants take at most what the node and what goes with it take in a file. `is_plain` is what
+    /// [`writes_plain_texts`] says of the names.
+    Nothing {
+        is_plain: bool,
+    },
 }
 
 impl Growth {
@@ -44,21 +45,51 @@ impl Growth {
         let allowed = match options.internal.fold_growth {
             _ if options.internal.translates => Allowed::Everything,
             Some(bytes) => Allowed::Bytes(bytes),
-            None if is_quantized => Allowed::Nothing(model.names.values.lengths(&model.names.texts)),
+            None if is_quantized => Allowed::Nothing { is_plain: writes_plain_texts(&model.names) },
             None => Allowed::Bytes(USUAL),
         };
         Growth { allowed, sizes: FxHashMap::default() }
     }
 
     /// Notes the bytes of a constant.
-    pub(super) fn stored(&mut self, name: NameId, constant: &TensorProto) {
-        let bytes = constant.external_bytes().filter(|_| constant.is_external());
-        self.sizes.insert(name, bytes.unwrap_or(constant.stored_bytes() as u64));
+    pub(super) fn stored(&mut self, names: &ModelNames, name: NameId, constant: &TensorProto) {
+        let external = constant.external_bytes().filter(|_| constant.is_external());
+        let bytes = match self.allowed {
+            Allowed::Nothing { is_plain } => {
+                let written = written_bytes(names, CountedPart::Initializer(constant), is_plain);
+                written.saturating_add(external.unwrap_or(0))
+            }
+            _ => external.unwrap_or(constant.stored_bytes() as u64),
+        };
+        self.sizes.insert(name, bytes);
     }
 
-    /// Notes the bytes of a constant with the items of a tensor.
-    pub(super) fn computed(&mut self, name: NameId, tensor: &Tensor) {
-        self.sizes.insert(name, bytes_of(tensor));
+    /// Notes the bytes of a node that is a constant.
+    pub(super) fn computed(&mut self, names: &ModelNames, name: NameId, node: &NodeProto, tensor: &Tensor) {
+        let bytes = match self.allowed {
+            Allowed::Nothing { is_plain } => written_bytes(names, CountedPart::Node(node), is_plain),
+            _ => bytes_of(tensor),
+        };
+        self.sizes.insert(name, bytes);
+    }
+
+    /// The bytes of constants with these items in a model; none where they count as they are written, see [`Self::added`].
+    pub(super) fn added_items<'t>(&self, items: impl Iterator<Item = &'t Arc<Tensor>>) -> Option<u64> {
+        match self.allowed {
+            Allowed::Everything => Some(0),
+            Allowed::Bytes(_) => Some(items.map(|tensor| bytes_of(tensor)).fold(0, u64::saturating_add)),
+            Allowed::Nothing { .. } => None,
+        }
+    }
+
+    /// The bytes of new constants in a file.
+    pub(super) fn added(&self, names: &ModelNames, constants: &[NewConstant]) -> u64 {
+        let is_plain = matches!(self.allowed, Allowed::Nothing { is_plain: true });
+        let parts = constants.iter().map(|constant| match &constant.form {
+            ConstantForm::Initializer(constant) => CountedPart::Initializer(constant),
+            ConstantForm::Node(node) => CountedPart::Node(node),
+        });
+        parts.map(|part| written_bytes(names, part, is_plain)).fold(0, u64::saturating_add)
     }
 
     /// The stored bytes that nothing needs without a node.
@@ -67,28 +98,9 @@ impl Growth {
         only.filter_map(|input| self.sizes.get(input)).fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 
-    /// Whether a model becomes larger than it may with constants in place of a node.
-    pub(super) fn exceeds<'t>(
-        &self,
-        names: &ModelNames,
-        uses: &[u32],
-        node: &NodeProto,
-        results: impl Iterator<Item = (NameId, &'t Tensor)>,
-    ) -> bool {
-        let added = results.fold(0u64, |sum, (name, tensor)| sum.saturating_add(self.constant(name, tensor)));
+    /// Whether a model becomes larger than it may with constants of so many bytes in place of a node.
+    pub(super) fn exceeds(&self, names: &ModelNames, uses: &[u32], node: &NodeProto, added: u64) -> bool {
         added > self.freed(node, uses).saturating_add(self.of_nodes(names, &[node], 1))
-    }
-
-    /// The bytes of a constant in a model.
-    fn constant(&self, name: NameId, tensor: &Tensor) -> u64 {
-        match &self.allowed {
-            Allowed::Everything => 0,
-            Allowed::Bytes(_) => bytes_of(tensor),
-            Allowed::Nothing(lengths) => {
-                let name = lengths.get(name.index()).map_or(0, |length| u64::from(*length));
-                bytes_of(tensor).saturating_add(INITIALIZER + name + 2 * tensor.shape().len() as u64)
-            }
-        }
     }
 
     /// The bytes that so many constants may take in addition, in place of nodes.
@@ -96,26 +108,20 @@ impl Growth {
         match &self.allowed {
             Allowed::Everything => u64::MAX,
             Allowed::Bytes(most) => most.saturating_mul(constants),
-            Allowed::Nothing(lengths) => {
-                let sizes = PartSizes { texts: &names.texts, lengths };
-                nodes.iter().fold(0, |sum, node| sum.saturating_add(sizes.node(node)))
+            Allowed::Nothing { is_plain } => {
+                let written = nodes.iter().map(|node| written_bytes(names, CountedPart::Node(node), *is_plain));
+                written.fold(0, u64::saturating_add)
             }
         }
     }
 
     /// Of nodes that stay though their results are known, those for whose results constants may stand because, all
-    /// together, they take what nothing needs then: a weight that is cut into parts. `is_output` tells outputs of the graph.
-    pub(super) fn together(
-        &self,
-        names: &ModelNames,
-        uses: &[u32],
-        kept: &[KeptNode],
-        is_output: impl Fn(NameId) -> bool,
-    ) -> Vec<usize> {
+    /// together, they take what nothing needs then: a weight that is cut into parts.
+    pub(super) fn together(&self, names: &ModelNames, uses: &[u32], kept: &[KeptNode]) -> Vec<usize> {
         let groups = Groups::of(kept, |name| self.sizes.get(&name).is_some_and(|bytes| *bytes > SHARED));
         let mut inside: FxHashMap<NameId, u32> = FxHashMap::default();
         kept.iter().flat_map(|kept| &kept.node.inputs).for_each(|input| *inside.entry(*input).or_default() += 1);
-        let is_free = |name: NameId| uses.get(name.index()) == inside.get(&name) && !is_output(name);
+        let is_free = |name: NameId| uses.get(name.index()) == inside.get(&name);
         let made: FxHashSet<NameId> = kept.iter().flat_map(|kept| kept.node.outputs.iter().copied()).collect();
         let is_needed = |kept: &KeptNode| kept.node.outputs.iter().any(|name| *name != NameId::ROOT && !is_free(*name));
         let mut found = Vec::new();
@@ -127,8 +133,7 @@ impl Growth {
                 freed.filter_map(|name| self.sizes.get(name)).fold(0u64, |sum, bytes| sum.saturating_add(*bytes));
             let nodes: Vec<&NodeProto> = members.iter().map(|kept| &kept.node).collect();
             members.retain(|kept| is_needed(kept));
-            let results = members.iter().flat_map(|kept| &kept.results);
-            let added = results.fold(0u64, |sum, (name, tensor)| sum.saturating_add(self.constant(*name, tensor)));
+            let added = members.iter().map(|kept| kept.added).fold(0, u64::saturating_add);
             if added <= freed.saturating_add(self.of_nodes(names, &nodes, members.len() as u64)) {
                 found.extend(members.iter().map(|kept| kept.place));
             }
@@ -144,6 +149,21 @@ pub(super) struct KeptNode {
     pub(super) place: usize,
     pub(super) node: NodeProto,
     pub(super) results: Vec<(NameId, Arc<Tensor>)>,
+    /// The bytes of constants for its results.
+    pub(super) added: u64,
+}
+
+/// A constant for a result of a node.
+pub(super) struct NewConstant {
+    pub(super) name: NameId,
+    pub(super) tensor: Arc<Tensor>,
+    pub(super) form: ConstantForm,
+}
+
+/// How a constant stands in a graph.
+pub(super) enum ConstantForm {
+    Initializer(TensorProto),
+    Node(NodeProto),
 }
 
 impl KeptNode {

@@ -51,6 +51,11 @@ impl References {
         found
     }
 
+    /// The values that stay under their names.
+    pub(super) fn kept(&self) -> FxHashSet<NameId> {
+        self.named.union(&self.annotated).copied().collect()
+    }
+
     fn add(&mut self, name: NameId, referred: Referred) {
         if referred == Referred::Annotated {
             self.annotated.insert(name);

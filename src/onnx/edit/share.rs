@@ -30,7 +30,7 @@ const COMPARED: usize = 1 << 20;
 /// Outputs of graphs keep their names, and nodes whose results depend on more than their operands are left alone: random
 /// numbers, operators without a schema, control flow.
 pub(crate) fn share(model: &mut ModelProto) -> u64 {
-    let References { named, .. } = References::of(model);
+    let named = References::of(model).kept();
     let ModelProto { names, graph, functions, opsets, .. } = model;
     let mut sharing = Sharing::new(names, Imports::new(names, opsets));
     sharing.named = named;

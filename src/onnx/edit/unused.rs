@@ -12,7 +12,7 @@ use crate::room::with_stack;
 /// Removes nodes of operators with a schema and constants that neither an output of their graph nor a node needs, also in
 /// graphs inside nodes. Other nodes stay: what they do is not known.
 pub(super) fn remove(model: &mut ModelProto) {
-    let References { named, .. } = References::of(model);
+    let named = References::of(model).kept();
     let ModelProto { names, graph: Some(graph), .. } = model else { return };
     remove_in(graph, &named, &|node| is_standard(names, node));
 }
@@ -77,6 +77,28 @@ pub(super) fn retain_values(graph: &mut GraphProto, used: &FxHashSet<NameId>) {
 /// Collects the names that a node uses, also in graphs inside it.
 pub(super) fn uses_of(node: &NodeProto, used: &mut FxHashSet<NameId>) {
     uses_in(node, &mut |name| _ = used.insert(name));
+}
+
+/// Calls a function with each name that nodes and outputs of a model and of its functions use.
+pub(super) fn each_use(model: &ModelProto, f: &mut dyn FnMut(NameId)) {
+    model.functions.iter().flat_map(|function| &function.outputs).copied().for_each(&mut *f);
+    model.graph.iter().flat_map(|graph| &graph.outputs).filter_map(|output| output.name).for_each(&mut *f);
+    let bodies = model.functions.iter().map(|function| &function.nodes);
+    let nodes = model.graph.iter().map(|graph| &graph.nodes).chain(bodies).flatten();
+    nodes.for_each(|node| uses_in(node, f));
+}
+
+/// How often nodes, outputs and what is named outside nodes use each value, by the number of its name.
+pub(super) fn counted_uses(model: &ModelProto, named: &FxHashSet<NameId>) -> Vec<u32> {
+    let mut uses = vec![0u32; model.names.values.len()];
+    let mut count = |name: NameId| {
+        if let Some(count) = uses.get_mut(name.index()) {
+            *count = count.saturating_add(1);
+        }
+    };
+    named.iter().copied().for_each(&mut count);
+    each_use(model, &mut count);
+    uses
 }
 
 /// Calls a function with each name that a node uses, also in graphs inside it.

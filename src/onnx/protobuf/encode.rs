@@ -28,9 +28,16 @@ pub(crate) enum EncodedPart<'m> {
     Node(&'m NodeProto),
 }
 
+/// A part of a graph whose bytes can be counted separately.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CountedPart<'m> {
+    Node(&'m NodeProto),
+    Initializer(&'m TensorProto),
+}
+
 /// Encodes a model or a part of one; none if it is too long for protobuf.
 pub(crate) fn encode(names: &ModelNames, part: EncodedPart) -> Option<Vec<u8>> {
-    let mut spelled = Spelled::new(names);
+    let mut spelled = Spelled::new(names, writes_plain_texts(names));
     writer::to_vec(|out| add(names, part, &mut spelled, out))
 }
 
@@ -40,8 +47,26 @@ pub(crate) fn encode(names: &ModelNames, part: EncodedPart) -> Option<Vec<u8>> {
 ///
 /// The output fails, or the model is too long for protobuf.
 pub(crate) fn write(names: &ModelNames, part: EncodedPart, out: &mut dyn ByteSink) -> io::Result<()> {
-    let mut spelled = Spelled::new(names);
+    let mut spelled = Spelled::new(names, writes_plain_texts(names));
     writer::write(out, |out| add(names, part, &mut spelled, out))
+}
+
+/// The bytes of a part of a graph in the message of the graph, those of its field included. `is_plain` is what
+/// [`writes_plain_texts`] says: it looks at all names, which takes too long for each part.
+pub(crate) fn written_bytes(names: &ModelNames, part: CountedPart, is_plain: bool) -> u64 {
+    let mut spelled = Spelled::new(names, is_plain);
+    writer::measured(|out| {
+        let mut encoder = Encoder { names, out, spelled: &mut spelled };
+        match part {
+            CountedPart::Node(node) => encoder.message(graph::NODE, node, Encoder::node),
+            CountedPart::Initializer(tensor) => encoder.message(graph::INITIALIZER, tensor, Encoder::tensor),
+        }
+    })
+}
+
+/// Whether all names are written as they are in memory, see [`super::texts`].
+pub(crate) fn writes_plain_texts(names: &ModelNames) -> bool {
+    !super::texts::represents(names.texts.joined())
 }
 
 /// The spellings of values, and their lengths.
@@ -53,13 +78,9 @@ struct Spelled<'m> {
 }
 
 impl<'m> Spelled<'m> {
-    fn new(names: &'m ModelNames) -> Self {
+    fn new(names: &'m ModelNames, is_plain: bool) -> Self {
         let (values, texts) = (&names.values, &names.texts);
-        Spelled {
-            spellings: Spellings::new(values, texts),
-            lengths: SpelledLengths::new(values, texts),
-            is_plain: !super::texts::represents(texts.joined()),
-        }
+        Spelled { spellings: Spellings::new(values, texts), lengths: SpelledLengths::new(values, texts), is_plain }
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) use reader::{MAX_DEPTH, WireError, payloads};
 pub(crate) use writer::push_packed;
 
 pub(crate) use decode::{Decoded, decode, decode_entry, decode_graph, decode_tensor};
-pub(crate) use encode::{EncodedPart, encode, write};
+pub(crate) use encode::{CountedPart, EncodedPart, encode, write, writes_plain_texts, written_bytes};
 pub(crate) use paths::{FoundNode, Message, inner, path, stays_in_file};
 
 #[cfg(test)]

@@ -49,6 +49,13 @@ pub(crate) fn to_vec(mut add: impl FnMut(&mut MessageWriter)) -> Option<Vec<u8>>
     Some(bytes)
 }
 
+/// The number of bytes that `add` adds.
+pub(crate) fn measured(add: impl FnOnce(&mut MessageWriter)) -> u64 {
+    let mut measuring = MessageWriter::new(None, Vec::new());
+    add(&mut measuring);
+    measuring.measured
+}
+
 fn measure(add: &mut dyn FnMut(&mut MessageWriter)) -> io::Result<(Vec<u32>, u64)> {
     let mut measuring = MessageWriter::new(None, Vec::with_capacity(MESSAGES));
     add(&mut measuring);

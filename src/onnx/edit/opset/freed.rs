@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::super::references::References;
-use super::super::unused::uses_in;
+use super::super::unused::each_use;
 use crate::graph::names::NameId;
 use crate::onnx::model::{GraphProto, ModelNames, ModelProto, NodeProto};
 use crate::onnx::walk::each_graph_mut;
@@ -11,12 +11,8 @@ use crate::room::with_stack;
 
 /// The values that nodes and outputs use.
 pub(super) fn used(model: &ModelProto) -> FxHashSet<NameId> {
-    let mut used: FxHashSet<NameId> = model.functions.iter().flat_map(|of| of.outputs.iter().copied()).collect();
-    used.extend(model.graph.iter().flat_map(|graph| &graph.outputs).filter_map(|output| output.name));
-    let bodies = model.functions.iter().map(|function| &function.nodes);
-    for nodes in model.graph.iter().map(|graph| &graph.nodes).chain(bodies) {
-        nodes.iter().for_each(|node| uses_in(node, &mut |name| _ = used.insert(name)));
-    }
+    let mut used = FxHashSet::default();
+    each_use(model, &mut |name| _ = used.insert(name));
     used
 }
 
@@ -27,8 +23,8 @@ pub(super) fn remove(model: &mut ModelProto, before: &FxHashSet<NameId>) {
     if freed.is_empty() {
         return;
     }
-    let References { named, annotated, .. } = References::of(model);
-    freed.retain(|name| !named.contains(name) && !annotated.contains(name));
+    let kept = References::of(model).kept();
+    freed.retain(|name| !kept.contains(name));
     let ModelProto { names, graph, functions, .. } = model;
     graph.iter_mut().for_each(|graph| remove_in(names, graph, &freed));
     functions.iter_mut().for_each(|function| remove_nodes(names, &mut function.nodes, &freed));

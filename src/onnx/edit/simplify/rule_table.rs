@@ -81,7 +81,7 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         &[],
         [
             "two equal nodes or constants",
-            "the same operands and attributes; no random numbers",
+            "the same operands and attributes; known operators without graphs and random numbers; not an output",
             "the first one",
             "an operator computes the same of the same operands",
         ],
@@ -423,7 +423,7 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         &[],
         [
             "nodes, initializers, functions, imports of operator sets, and types of values",
-            "nothing uses them; inputs of the model stay",
+            "nothing uses them; inputs of the model and operators that are not known stay",
             "nothing",
             "no output depends on them",
         ],
@@ -456,7 +456,7 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         &["Div", "Mul"],
         [
             "`Mul(Conv(x, w, b), c)`, `Div`, also of the other products",
-            "c is constant, one number or one for each channel",
+            "c is constant, one number or one for each channel; nothing else uses the product",
             "`Conv(x, w', b')`",
             "the weights and the bias, instead of the product with c",
         ],
@@ -467,7 +467,7 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         &["Add", "Sub"],
         [
             "`Add(Conv(x, w, b), c)`, `Sub`, also of the other products",
-            "c is constant, one number or one for each channel",
+            "c is constant, one number or one for each channel; nothing else uses the product",
             "`Conv(x, w, b')`",
             "the sum of b and c; a program may round the sum with it once instead of twice",
         ],
@@ -489,7 +489,7 @@ pub(crate) static RULES: &[SimplifyRule] = &[
         &["Conv", "ConvTranspose", "Gemm", "MatMul"],
         [
             "`Conv(Mul(x, c), w, b)`, `Div`, also of the other products",
-            "c is constant, one number or one for each channel of x; x has the shape of the product with c",
+            "c is constant, one number or one for each channel of x; x has the shape of the product with c, which nothing else uses",
             "`Conv(x, w', b)`",
             "the weights, instead of the product with c",
         ],

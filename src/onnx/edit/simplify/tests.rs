@@ -460,6 +460,44 @@ fn quantized_models_stay_quantized() {
     }
 }
 
+/// What constants stand for in a quantized model takes at least as many bytes, for all lengths of names, and where their
+/// operands have other uses, or are outputs.
+#[test]
+fn constants_of_quantized_models_take_no_more_than_what_they_replace() {
+    let (mut replaced, mut left) = (0, 0);
+    for len in (1..40).chain([120, 127, 128, 300]) {
+        for name in ["c", "a_name_of_some_length", "quantized"] {
+            for nodes in [
+                "@ = ConstantOfShape <value = float[1] {2}> (n)",
+                "r = ConstantOfShape <value = int64[1] {3}> (n) @ = Cast <to = 1> (r)",
+                "r = Neg (n) s = Abs (r) @ = ConstantOfShape (s)",
+                "r = Concat <axis = 0> (n, n) s = ReduceMax <keepdims = 0> (r) t = Unsqueeze (s, z) @ = ConstantOfShape (t)",
+                "@ = ConstantOfShape (n) k = Neg (n)",
+                "@ = ConstantOfShape (n) e = Neg (@)",
+            ] {
+                let nodes = nodes.replace('@', name);
+                let outputs = if nodes.contains("k = Neg") { ", int64[1] k" } else { "" };
+                let outputs = if nodes.contains("e = Neg") { ", float[E] e" } else { outputs };
+                let constants = format!("float[{len}] y{outputs} <int64[1] n = {{{len}}}, int64[1] z = {{0}}>");
+                let quantized = "q, u, v = DynamicQuantizeLinear (x) d = DequantizeLinear (q, u, v)";
+                let body = format!("{nodes} {quantized} y = Mul (d, {name})");
+                let source = document(&format!("float[{len}] x"), &constants, &body);
+                let before = source.to_protobuf().len();
+                let mut folded = source.copy();
+                folded.fold(&Options::default(), Limits::default()).unwrap();
+                let text = folded.to_text(false).unwrap().0;
+                assert!(
+                    folded.to_protobuf().len() <= before,
+                    "{before} bytes became {}: {text}",
+                    folded.to_protobuf().len()
+                );
+                *if text.contains("ConstantOfShape") { &mut left } else { &mut replaced } += 1;
+            }
+        }
+    }
+    assert!(replaced > 150 && left > 150, "{replaced} {left}");
+}
+
 /// A model for each merge; weights are between -2 and 2.
 const MERGES: &[(&str, &str, &str, &str, &str)] = &[
     ("zero", "float[N, 3] x", "float[N, 3] y <Z(3) c>", "a = Add (x, c) y = Exp (a)", "Exp"),

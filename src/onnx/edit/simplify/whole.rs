@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::super::contradictions;
 use super::super::references::References;
 use super::super::share::share;
-use super::super::unused::uses_in;
+use super::super::unused::counted_uses;
 use super::pass::{RuleLookup, SimplifyPass};
 use super::scope::hidden;
 use super::used::{RuleCounts, UsedRules};
@@ -45,9 +45,9 @@ fn nodes(model: &mut ModelProto, used: UsedRules, options: &Options) -> RuleCoun
     if let Some(graph) = &mut model.graph {
         model.contradicts |= contradictions::mark(graph, &types.main);
     }
-    let References { named, variables, annotated } = References::of(model);
-    let named: FxHashSet<NameId> = named.union(&annotated).copied().collect();
-    let uses = counted(model, &named);
+    let references = References::of(model);
+    let (named, variables) = (references.kept(), references.variables);
+    let uses = counted_uses(model, &named);
     let rules = RuleLookup::new(used, model);
     let hidden = hidden_names(model);
     let ModelProto { names, graph, functions, opsets, .. } = model;
@@ -60,24 +60,6 @@ fn nodes(model: &mut ModelProto, used: UsedRules, options: &Options) -> RuleCoun
         pass.in_function(function, types.functions.get(&i));
     }
     pass.finish()
-}
-
-/// How often nodes, outputs and what is named outside nodes use each value, by the number of its name.
-fn counted(model: &ModelProto, named: &FxHashSet<NameId>) -> Vec<u32> {
-    let mut uses = vec![0u32; model.names.values.len()];
-    let mut count = |name: NameId| {
-        if let Some(count) = uses.get_mut(name.index()) {
-            *count = count.saturating_add(1);
-        }
-    };
-    named.iter().copied().for_each(&mut count);
-    let bodies = model.functions.iter().map(|function| &function.nodes);
-    model.functions.iter().flat_map(|function| &function.outputs).for_each(|output| count(*output));
-    model.graph.iter().flat_map(|graph| &graph.outputs).filter_map(|output| output.name).for_each(&mut count);
-    for nodes in model.graph.iter().map(|graph| &graph.nodes).chain(bodies) {
-        nodes.iter().for_each(|node| uses_in(node, &mut count));
-    }
-    uses
 }
 
 /// The names that are not said in another place, see [`hidden`].
