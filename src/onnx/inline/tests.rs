@@ -118,7 +118,7 @@ fn operators_of_other_versions_are_taken_if_they_are_the_same() {
             format!("<domain: \"l\", opset_import: [\"\" : {version}]> f (a) => (b) {{ b = {operator} (a) }}");
         format!("{HEAD}g (float[2] x) => (float[2] y) {{ y = l.f (x) }}\n{function}")
     };
-    assert!(flatten(&text(13, "Neg"), &Options::default()).is_ok());
+    assert_eq!(flatten(&text(13, "Neg"), &Options::default()).unwrap(), "y = Neg (x)");
     for (version, operator) in [(12, "Neg"), (18, "ReduceSumSquare"), (13, "NoSuchOperator")] {
         let found = flatten(&text(version, operator), &Options::default()).unwrap_err();
         assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), [Code::OnnxOpset], "{operator}");
@@ -527,23 +527,51 @@ fn calls_that_give_graphs_compute_what_their_copies_do() {
             "TAKE v = Exp (x) b = Add (t, v)",
             "w = Exp (x) v = Neg (w) s = Abs (w) TAKE b = Add (t, s)",
         ] {
-            let text = format!(
-                "{HEAD}g (float[2] x, bool c) => (float[2] y) {{ v = Abs (x) \
-                 y = l.f <g = h () => (o) {{ o = Exp (v) }}> (c, x) }}\n{LOCAL}f <g> (c, x) => (b) {{ {} }}",
-                names.replace("TAKE", place)
-            );
-            let (document, found) = Document::parse("m", &*text, &mut Sources::new(), &Options::default());
-            let document = document.unwrap_or_else(|| panic!("{found}"));
-            let mut flat = document.copy();
-            flat.flatten(&Options::default()).unwrap();
-            for c in [true, false] {
-                let x = Tensor::new(&[2], Data::Float32(vec![0.5, 2.0])).unwrap();
-                let c = Tensor::new(&[], Data::Bool(vec![c])).unwrap();
-                let inputs = [("x".to_owned(), x), ("c".to_owned(), c)];
-                let run = |of: &Document| of.run_tensors(&inputs, (Limits::default(), &Options::default())).unwrap();
-                assert_eq!(run(&document), run(&flat), "{text}");
+            compute_alike(&format!("fn f <g> (c, x) => (b) {{ {} }}", names.replace("TAKE", place)));
+        }
+    }
+    // What functions hand on means the values of the first one that has them.
+    for outer in ["v = Neg (x) HAND", "HAND", "HAND v = Neg (x)", "u = Neg (x) v = Abs (u) HAND"] {
+        for inner in ["v = Exp (x) TAKE b = Identity (t)", "TAKE v = Exp (x) b = Add (t, v)", "TAKE b = Neg (t)"] {
+            for place in [&take, &within] {
+                let inner = inner.replace("TAKE", place);
+                let hand = outer.replace("HAND", "b = l.h <g: graph = @g> (c, x)");
+                compute_alike(&format!("fn f <g> (c, x) => (b) {{ {hand} }} fn h <g> (c, x) => (b) {{ {inner} }}"));
+                let branch = "p = l.h <g: graph = @g> (c, x)";
+                let hand =
+                    outer.replace("HAND", &format!("b = If (c) <then_branch = k () => (p) {{ {branch} }}, {ELSE}>"));
+                compute_alike(&format!("fn f <g> (c, x) => (b) {{ {hand} }} fn h <g> (c, x) => (b) {{ {inner} }}"));
+                let middle = outer.replace("HAND", "b = l.h <g: graph = @g> (c, x)").replace("Neg", "Sqrt");
+                let hand = outer.replace("HAND", "b = l.i <g: graph = @g> (c, x)");
+                compute_alike(&format!(
+                    "fn f <g> (c, x) => (b) {{ {hand} }} fn i <g> (c, x) => (b) {{ {middle} }} \
+                     fn h <g> (c, x) => (b) {{ {inner} }}"
+                ));
             }
         }
+    }
+}
+
+/// A graph that a call gives to a function `f` has the same results in the function and in its copy.
+fn compute_alike(functions: &str) {
+    let functions = functions.replace("fn ", LOCAL);
+    let text = format!(
+        "{HEAD}g (float[2] x, bool c) => (float[2] y) {{ v = Abs (x) y = l.f <g = k () => (o) {{ o = Exp (v) }}> (c, x) }}\n\
+         {functions}"
+    );
+    let (document, found) = Document::parse("m", &*text, &mut Sources::new(), &Options::default());
+    let document = document.unwrap_or_else(|| panic!("{text}: {found}"));
+    let mut flat = document.copy();
+    flat.flatten(&Options::default()).unwrap();
+    for c in [true, false] {
+        let x = Tensor::new(&[2], Data::Float32(vec![0.5, 2.0])).unwrap();
+        let c = Tensor::new(&[], Data::Bool(vec![c])).unwrap();
+        let inputs = [("x".to_owned(), x), ("c".to_owned(), c)];
+        let run = |of: &Document| {
+            let results = of.run_tensors(&inputs, (Limits::default(), &Options::default())).unwrap();
+            results.into_iter().map(|(name, tensor)| (name, format!("{tensor:?}"))).collect::<Vec<_>>()
+        };
+        assert_eq!(run(&document), run(&flat), "{text}");
     }
 }
 

@@ -8,7 +8,10 @@ use crate::source::names::Name;
 
 /// The attributes that a call gives to a function, and the defaults of the others.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct CallAttributes<'m>(Vec<(Name, &'m AttributeProto)>);
+pub(crate) struct CallAttributes<'m>(Vec<(Name, GivenAttribute<'m>)>);
+
+/// An attribute, and how many functions were given it by the function around them.
+type GivenAttribute<'m> = (&'m AttributeProto, usize);
 
 impl<'m> CallAttributes<'m> {
     /// The attributes of a call.
@@ -17,23 +20,27 @@ impl<'m> CallAttributes<'m> {
         node: &'m NodeProto,
         outer: Option<&CallAttributes<'m>>,
     ) -> Self {
-        let named = |attribute: &'m AttributeProto| Some((attribute.name?, resolved(attribute, outer)?));
+        let given = |attribute: &'m AttributeProto| {
+            let (given, handed_on) = resolved(attribute, outer)?;
+            Some((given, handed_on + usize::from(attribute.reference.is_some())))
+        };
+        let named = |attribute: &'m AttributeProto| Some((attribute.name?, given(attribute)?));
         let given: Vec<_> = node.attributes.iter().filter_map(named).collect();
-        let defaults = function.defaults.iter().filter_map(|default| Some((default.name?, default)));
+        let defaults = function.defaults.iter().filter_map(|default| Some((default.name?, (default, 0))));
         let missing = defaults.filter(|(name, _)| !given.iter().any(|(other, _)| other == name)).collect::<Vec<_>>();
         CallAttributes(given.into_iter().chain(missing).collect())
     }
 
-    fn get(&self, name: Name) -> Option<&'m AttributeProto> {
-        self.0.iter().find(|(known, _)| *known == name).map(|(_, attribute)| *attribute)
+    fn get(&self, name: Name) -> Option<GivenAttribute<'m>> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, given)| *given)
     }
 }
 
 /// The attribute that a reference stands for, or the attribute itself; none if the call does not give it.
-fn resolved<'m>(attribute: &'m AttributeProto, bound: Option<&CallAttributes<'m>>) -> Option<&'m AttributeProto> {
+fn resolved<'m>(attribute: &'m AttributeProto, bound: Option<&CallAttributes<'m>>) -> Option<GivenAttribute<'m>> {
     match attribute.reference {
         Some(reference) => bound?.get(reference),
-        None => Some(attribute),
+        None => Some((attribute, 0)),
     }
 }
 
@@ -48,6 +55,10 @@ pub(crate) struct NodeAttributes<'c, 'm> {
 impl<'m> NodeAttributes<'_, 'm> {
     /// The attribute with a name.
     pub(crate) fn find(&self, name: &str) -> Option<&'m AttributeProto> {
+        self.given(name).map(|(attribute, _)| attribute)
+    }
+
+    fn given(&self, name: &str) -> Option<GivenAttribute<'m>> {
         resolved(self.node.attribute(self.names, name)?, self.bound)
     }
 
@@ -69,9 +80,10 @@ impl<'m> NodeAttributes<'_, 'm> {
         }
     }
 
-    pub(super) fn graph(&self, name: &str) -> Result<&'m GraphProto, EvalError> {
-        match self.find(name).map(|attribute| &attribute.value) {
-            Some(AttributeValue::Graph(graph)) => Ok(graph),
+    /// A graph, and how many functions were given it by the function around them.
+    pub(super) fn graph(&self, name: &str) -> Result<(&'m GraphProto, usize), EvalError> {
+        match self.given(name).map(|(attribute, handed_on)| (&attribute.value, handed_on)) {
+            Some((AttributeValue::Graph(graph), handed_on)) => Ok((graph, handed_on)),
             _ => Err(self.wrong(name, "a graph")),
         }
     }

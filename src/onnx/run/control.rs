@@ -9,7 +9,7 @@ use super::failure::RunFailure;
 use super::flex::flex_attention;
 use super::interpreter::{Interpreter, RunFrame};
 use super::node_call::{NodeCall, logicals};
-use super::scope::RunScope;
+use super::scope::{Around, RunScope};
 use crate::diagnostics::Code;
 use crate::eval::EvalError;
 use crate::graph::names::NameId;
@@ -42,21 +42,31 @@ pub(super) const CONTROL: &[(&str, &str, ControlKernel)] = &[
 pub(super) type ControlKernel = for<'c, 'm> fn(&Control<'c, 'm>, &NodeCall<'c, 'm>) -> ControlResult;
 
 impl<'m> Control<'_, 'm> {
-    /// The body of a graph of the node.
-    pub(super) fn body_of(&self, graph: &'m GraphProto) -> Result<Rc<RunBody<'m>>, RunFailure> {
-        self.interpreter.body_of(graph)
+    /// The graph of the node in an attribute.
+    pub(super) fn graph(&self, call: &NodeCall<'_, 'm>, name: &str) -> Result<PlacedGraph<'m>, RunFailure> {
+        let (graph, handed_on) = call.attributes.graph(name)?;
+        Ok(PlacedGraph { graph, body: self.interpreter.body_of(graph)?, handed_on })
     }
 
     /// Runs a graph on values of its inputs.
-    pub(super) fn run(&self, body: &RunBody<'m>, values: Vec<RunValue>) -> ControlResult {
-        if values.len() != body.inputs.len() {
-            let message = format!("the graph has {} inputs, not {}", body.inputs.len(), values.len());
+    pub(super) fn run(&self, of: &PlacedGraph<'m>, values: Vec<RunValue>) -> ControlResult {
+        let inputs = &of.body.inputs;
+        if values.len() != inputs.len() {
+            let message = format!("the graph has {} inputs, not {}", inputs.len(), values.len());
             return Err(RunFailure::new(Code::EvalArgument, message));
         }
-        let given: Vec<(NameId, Option<RunValue>)> =
-            body.inputs.iter().copied().zip(values.into_iter().map(Some)).collect();
-        self.interpreter.body(body, given, Some(self.scope), self.frame)
+        let given: Vec<(NameId, Option<RunValue>)> = inputs.iter().copied().zip(values.into_iter().map(Some)).collect();
+        let around = Around::Graph { scope: self.scope, handed_on: of.handed_on };
+        self.interpreter.body(&of.body, given, around, self.frame)
     }
+}
+
+/// A graph where it runs.
+pub(super) struct PlacedGraph<'m> {
+    pub(super) graph: &'m GraphProto,
+    pub(super) body: Rc<RunBody<'m>>,
+    /// How many functions were given it by the function around them.
+    handed_on: usize,
 }
 
 fn condition(value: &RunValue) -> Result<bool, EvalError> {
@@ -69,8 +79,7 @@ fn condition(value: &RunValue) -> Result<bool, EvalError> {
 
 fn branch<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult {
     let name = if condition(call.value(0)?)? { "then_branch" } else { "else_branch" };
-    let body = at.body_of(call.graph(name)?)?;
-    at.run(&body, Vec::new())
+    at.run(&at.graph(call, name)?, Vec::new())
 }
 
 /// Values of each trip, which become one tensor with a new axis.
@@ -134,7 +143,7 @@ fn empty(declared: Option<&ValueInfo>, axis: i64, call: &NodeCall) -> Result<Run
 struct RunTrips<'t, 'c, 'm> {
     at: &'t Control<'c, 'm>,
     call: &'t NodeCall<'c, 'm>,
-    body: &'t RunBody<'m>,
+    body: &'t PlacedGraph<'m>,
     feed: TripFeed<Arc<Tensor>>,
     collected: Vec<CollectedTrips<'m>>,
 }
@@ -194,10 +203,9 @@ impl RunTrips<'_, '_, '_> {
 fn repeat<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult {
     let most = call.optional_single(0)?;
     let condition = Condition::Known(call.given(1).map(condition).transpose()?.unwrap_or(true));
-    let graph = call.graph("body")?;
-    let body = at.body_of(graph)?;
+    let body = at.graph(call, "body")?;
     let states = (2..call.count()).map(|i| call.value(i).cloned()).collect::<Result<Vec<_>, _>>()?;
-    let collected = graph.outputs.iter().skip(1 + states.len());
+    let collected = body.graph.outputs.iter().skip(1 + states.len());
     let collected = collected.map(|output| CollectedTrips::new(Some(output), ScanSide::default())).collect();
     RunTrips { at, call, body: &body, feed: TripFeed::Numbers, collected }.walked(LoopStart { most, condition, states })
 }
@@ -208,16 +216,14 @@ fn scan<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult 
         return scan_of_batches(at, call);
     }
     let operands = (0..call.count()).map(|i| call.value(i).cloned()).collect::<Result<Vec<_>, _>>()?;
-    let graph = call.graph("body")?;
-    scanned(at, call, &*at.body_of(graph)?, graph, operands, None)
+    scanned(at, call, &at.graph(call, "body")?, operands, None)
 }
 
 /// Runs a graph on slices, at most a number of them.
 fn scanned<'c, 'm>(
     at: &Control<'c, 'm>,
     call: &NodeCall<'c, 'm>,
-    body: &RunBody<'m>,
-    graph: &'m GraphProto,
+    body: &PlacedGraph<'m>,
     mut states: Vec<RunValue>,
     most: Option<usize>,
 ) -> ControlResult {
@@ -235,7 +241,7 @@ fn scanned<'c, 'm>(
     if operands.iter().any(|of| length(of) != trips) {
         return Err(call.misfit("the scanned operands have different lengths").into());
     }
-    let collected = graph.outputs.iter().skip(form.states).enumerate();
+    let collected = body.graph.outputs.iter().skip(form.states).enumerate();
     let collected = collected.map(|(i, output)| CollectedTrips::new(Some(output), form.output(i))).collect();
     let trips = most.map_or(trips, |most| most.min(trips)) as i64;
     let feed = TripFeed::Items(operands, trips);
@@ -250,8 +256,7 @@ fn scan_of_batches<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> Con
     let length = operands.last().and_then(|operand| operand.shape().get(1)).copied().unwrap_or(0);
     let scans = usize::try_from(call.int_or("num_scan_inputs", 0)?).unwrap_or(usize::MAX);
     let states = operands.len().saturating_sub(scans);
-    let graph = call.graph("body")?;
-    let body = at.body_of(graph)?;
+    let body = at.graph(call, "body")?;
     let mut collected: Vec<Vec<Tensor>> = Vec::new();
     for batch in 0..batches {
         let element = |operand: &&Arc<Tensor>| {
@@ -260,7 +265,7 @@ fn scan_of_batches<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> Con
         };
         let values = operands.iter().map(element).collect::<Result<Vec<_>, _>>()?;
         let most = lengths.as_ref().and_then(|lengths| usize::try_from(*lengths.get(batch)?).ok());
-        let results = scanned(at, call, &body, graph, values, most)?;
+        let results = scanned(at, call, &body, values, most)?;
         collected.resize_with(results.len(), Vec::new);
         for (i, (into, value)) in collected.iter_mut().zip(results).enumerate() {
             if let RunValue::Tensor(tensor) = value {
@@ -290,9 +295,9 @@ fn lengthened(call: &NodeCall, tensor: &Tensor, length: usize) -> Result<Option<
 
 /// Runs a graph on the items of sequences.
 fn sequence_map<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult {
-    let body = at.body_of(call.graph("body")?)?;
+    let body = at.graph(call, "body")?;
     let count = call.sequence(0)?.len();
-    let mut results = vec![Vec::new(); body.outputs.len()];
+    let mut results = vec![Vec::new(); body.body.outputs.len()];
     for i in 0..count {
         let item = |operand: usize| match call.value(operand)? {
             RunValue::Sequence(items) => {

@@ -51,7 +51,7 @@ fn modified<'c, 'm>(
         return Ok(x);
     }
     let shape = x.shape().to_vec();
-    let body = at.body_of(call.graph(name)?)?;
+    let body = at.graph(call, name)?;
     match at.run(&body, vec![x.into()])?.pop() {
         Some(RunValue::Tensor(result)) if *result.shape() == *shape => Ok(std::sync::Arc::unwrap_or_clone(result)),
         _ => Err(call.misfit(format!("the graph of `{name}` does not keep the shape {shape:?}")).into()),

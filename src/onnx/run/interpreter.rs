@@ -13,7 +13,7 @@ use super::failure::RunFailure;
 use super::holdings::Holdings;
 use super::node_call::{NodeCall, NodeKernel};
 use super::own_body;
-use super::scope::RunScope;
+use super::scope::{Around, RunScope};
 use super::stored::Stores;
 use crate::Options;
 use crate::diagnostics::Code;
@@ -140,7 +140,7 @@ impl<'m> Interpreter<'m> {
         let body = self.body_of(graph)?;
         let frame = RunFrame { imports: &self.imports, bound: None };
         let given = inputs.into_iter().map(|(name, value)| (name, Some(value))).collect();
-        self.body(&body, given, None, frame)
+        self.body(&body, given, Around::Nothing, frame)
     }
 
     /// The body of a graph. It is kept: graphs in loops run many times.
@@ -166,10 +166,10 @@ impl<'m> Interpreter<'m> {
         &self,
         body: &RunBody<'m>,
         given: Vec<(NameId, Option<RunValue>)>,
-        outer: Option<&RunScope>,
+        around: Around,
         frame: RunFrame<'_, 'm>,
     ) -> Result<Vec<RunValue>, RunFailure> {
-        let mut scope = RunScope::new(&body.constants, outer, &self.holdings);
+        let mut scope = RunScope::new(&body.constants, around, &self.holdings);
         given.into_iter().for_each(|(name, value)| scope.define(name, value));
         for (node, dead) in body.nodes.iter().zip(&body.dead) {
             let results = self.budget.operation(|| with_stack(|| self.node(node, &scope, frame)));
@@ -268,7 +268,7 @@ impl<'m> Interpreter<'m> {
         body: &RunBody<'m>,
         given: Vec<(NameId, Option<RunValue>)>,
     ) -> Result<Vec<RunValue>, RunFailure> {
-        self.body(body, given, None, RunFrame { imports: &self.imports, bound: None })
+        self.body(body, given, Around::Nothing, RunFrame { imports: &self.imports, bound: None })
     }
 
     /// The results of a call of a function of the model.
@@ -290,6 +290,6 @@ impl<'m> Interpreter<'m> {
         let given = function.inputs.iter().copied().zip(operands).collect();
         let frame = RunFrame { imports: &self.of_functions[index], bound: Some(&bound) };
         // A graph that the call gives sees what the function does not define itself.
-        self.body(&body, given, Some(scope), frame)
+        self.body(&body, given, Around::Function(scope), frame)
     }
 }

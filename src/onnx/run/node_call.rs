@@ -10,7 +10,6 @@ use crate::dictionary::{Arith, Kernel};
 use crate::eval::{Budget, EvalError};
 use crate::extents;
 use crate::graph::names::NameId;
-use crate::onnx::model::GraphProto;
 use crate::tensor::value::RunValue;
 use crate::tensor::{DType, Data, Tensor, TensorError};
 
@@ -226,12 +225,6 @@ impl<'m> NodeCall<'_, 'm> {
         let Some(found) = self.attributes.find(name) else { return Ok(None) };
         super::sparse::of_attribute(found, self.stores, self.budget)
     }
-
-    /// A graph attribute.
-    pub(super) fn graph(&self, name: &str) -> Result<&'m GraphProto, EvalError> {
-        self.attributes.graph(name)
-    }
-
     /// The element type that an integer attribute names, if it is given.
     pub(crate) fn dtype_attribute(&self, name: &str) -> Result<Option<DType>, EvalError> {
         let Some(number) = self.int(name)? else { return Ok(None) };

@@ -41,7 +41,9 @@ fn powers_of_two_are_rounded_as_asked() {
     for (mode, wanted) in
         [("up", [4.0, 4.0, 4.0, least]), ("down", [2.0, 2.0, 4.0, least]), ("nearest", [4.0, 2.0, 4.0, least])]
     {
-        check(24, x, &format!("y = Cast <to = {E8M0}, round_mode = \"{mode}\"> (x)"), &[4], &wanted);
+        let node = format!("y = Cast <to = {E8M0}, round_mode = \"{mode}\"> (x)");
+        check(24, x, &node, &[4], &wanted);
+        assert_eq!(results(24, x, &node)[0].to_scalars(), wanted, "{mode}");
     }
     assert_eq!(refused(24, x, "y = Cast <to = 24, round_mode = \"sideways\"> (x)"), Some(Code::EvalArgument));
 }
@@ -61,6 +63,8 @@ fn texts_are_read_and_written() {
 #[test]
 fn bits_are_read_as_another_type() {
     check(26, "float[2] x = {1, -0.0}", "y = BitCast <to = 12> (x)", &[2], &[1065353216.0, 2147483648.0]);
+    let found = &results(26, "float[2] x = {0.1, -0.0}", "y = BitCast <to = 12> (x)")[0];
+    assert_eq!(found.to_scalars(), [1036831949.0, 2147483648.0]);
     check(26, "uint8[1] x = {255}", "y = BitCast <to = 3> (x)", &[1], &[-1.0]);
     assert_eq!(refused(26, "float[2] x = {1, 2}", "y = BitCast <to = 3> (x)"), Some(Code::EvalVariable));
     check(24, "float[1] x = {1.75}, int32 z = {0}", "y = CastLike (x, z)", &[1], &[1.0]);
