@@ -28,7 +28,7 @@ use crate::onnx::model::{
 };
 use crate::onnx::run::{Stores, dtype_of, evaluate_node, tensor_of, tensor_proto};
 use crate::onnx::scan_form::{ScanForm, ScanSide};
-use crate::onnx::walk::{each_graph, each_graph_mut, own_names};
+use crate::onnx::walk::{each_graph, each_graph_mut, each_node_of_model, own_names};
 use crate::room::with_stack;
 use crate::tensor::{DType, Data, Tensor};
 
@@ -52,6 +52,8 @@ pub(super) struct FoldRun<'r> {
     pub(super) folded: Folded,
     pub(super) stores: &'r Stores,
     pub(super) budget: &'r Budget,
+    /// Whether the model is quantized, before anything is computed: what is left of it may not tell.
+    is_quantized: bool,
     /// The number of nodes that constants stand for.
     pub(super) replaced: u64,
     /// Nodes of the outermost graph that stay though their results are known, by their first results: they are not computed
@@ -60,9 +62,11 @@ pub(super) struct FoldRun<'r> {
 }
 
 impl<'r> FoldRun<'r> {
-    /// A run in which nothing is computed so far.
-    pub(super) fn new(folded: Folded, stores: &'r Stores, budget: &'r Budget) -> Self {
-        FoldRun { folded, stores, budget, replaced: 0, kept: FxHashMap::default() }
+    /// A run in which nothing of a model is computed so far.
+    pub(super) fn new(folded: Folded, model: &ModelProto, stores: &'r Stores, budget: &'r Budget) -> Self {
+        let mut is_quantized = false;
+        each_node_of_model(model, &mut |node| is_quantized |= pure::is_quantized(&model.names, node));
+        FoldRun { folded, stores, budget, is_quantized, replaced: 0, kept: FxHashMap::default() }
     }
 }
 
@@ -71,7 +75,7 @@ impl<'r> FoldRun<'r> {
 /// model are left alone: what is known differs between their calls.
 pub(super) fn constants(model: &mut ModelProto, run: &mut FoldRun, options: &Options) -> bool {
     let types = infer(model, options);
-    let growth = Growth::of(model, options);
+    let growth = Growth::of(model, run.is_quantized, options);
     let references = References::of(model);
     let uses = counted_uses(model, &references.kept());
     let variables = references.variables;
@@ -83,6 +87,7 @@ pub(super) fn constants(model: &mut ModelProto, run: &mut FoldRun, options: &Opt
     }
     *contradicts |= contradictions::mark(graph, &types.main);
     let imports = Imports::new(names, opsets);
+    let has_constants = imports.version(names, None).is_some();
     let known = vec![FoldValue::Nothing; names.values.len()];
     let (constants, undo) = (Vec::new(), Vec::new());
     let keeps_quantized = !options.internal.translates;
@@ -97,6 +102,7 @@ pub(super) fn constants(model: &mut ModelProto, run: &mut FoldRun, options: &Opt
         uses,
         variables,
         keeps_quantized,
+        has_constants,
         growth,
         computed,
         around: vec![Some(&types.main)],
@@ -152,6 +158,8 @@ struct Folding<'m, 'r> {
     variables: FxHashSet<NameId>,
     /// Whether quantized constants stay quantized.
     keeps_quantized: bool,
+    /// Whether the model imports the operator set of `Constant`, which stands for outputs.
+    has_constants: bool,
     /// How much larger the model may become.
     growth: Growth,
     /// Whether a node was computed whose results do not follow from types.
@@ -221,7 +229,9 @@ impl<'m> Folding<'m, '_> {
             if is_control(self.names, &node) {
                 facts.extend(self.scanned_extents(&node));
             }
-            let stays = self.keeps_quantized && pure::widens_codes(self.names, &node);
+            let is_output = || node.outputs.iter().any(|name| outputs.contains(name));
+            let stays = self.keeps_quantized && pure::widens_codes(self.names, &node)
+                || !self.has_constants && self.run.folded == Folded::Replaced && is_output();
             let schema = pure::schema_of(self.names, &self.imports, &node).filter(|_| !stays);
             let Some((_, version)) = schema else {
                 graph.nodes.push(node);

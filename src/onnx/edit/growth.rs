@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::pure;
 use crate::Options;
 use crate::graph::names::NameId;
 use crate::onnx::model::{ModelNames, ModelProto, NodeProto, TensorProto};
 use crate::onnx::protobuf::{CountedPart, writes_plain_texts, written_bytes};
 use crate::onnx::run::number_of;
 use crate::onnx::types::ElementType;
-use crate::onnx::walk::each_node;
 use crate::tensor::Tensor;
 
 /// The bytes by which a constant may be larger than what it replaces.
@@ -36,12 +34,8 @@ enum Allowed {
 }
 
 impl Growth {
-    /// What the options allow for a model.
-    pub(super) fn of(model: &ModelProto, options: &Options) -> Growth {
-        let mut is_quantized = false;
-        if let Some(graph) = &model.graph {
-            each_node(&graph.nodes, &mut |node| is_quantized |= pure::is_quantized(&model.names, node));
-        }
+    /// What the options allow for a model, which may be quantized.
+    pub(super) fn of(model: &ModelProto, is_quantized: bool, options: &Options) -> Growth {
         let allowed = match options.internal.fold_growth {
             _ if options.internal.translates => Allowed::Everything,
             Some(bytes) => Allowed::Bytes(bytes),
@@ -55,10 +49,8 @@ impl Growth {
     pub(super) fn stored(&mut self, names: &ModelNames, name: NameId, constant: &TensorProto) {
         let external = constant.external_bytes().filter(|_| constant.is_external());
         let bytes = match self.allowed {
-            Allowed::Nothing { is_plain } => {
-                let written = written_bytes(names, CountedPart::Initializer(constant), is_plain);
-                written.saturating_add(external.unwrap_or(0))
-            }
+            // What is in other files does not make that of the model larger.
+            Allowed::Nothing { is_plain } => written_bytes(names, CountedPart::Initializer(constant), is_plain),
             _ => external.unwrap_or(constant.stored_bytes() as u64),
         };
         self.sizes.insert(name, bytes);
@@ -119,16 +111,17 @@ impl Growth {
     /// together, they take what nothing needs then: a weight that is cut into parts.
     pub(super) fn together(&self, names: &ModelNames, uses: &[u32], kept: &[KeptNode]) -> Vec<usize> {
         let groups = Groups::of(kept, |name| self.sizes.get(&name).is_some_and(|bytes| *bytes > SHARED));
-        let mut inside: FxHashMap<NameId, u32> = FxHashMap::default();
-        kept.iter().flat_map(|kept| &kept.node.inputs).for_each(|input| *inside.entry(*input).or_default() += 1);
-        let is_free = |name: NameId| uses.get(name.index()) == inside.get(&name);
         let made: FxHashSet<NameId> = kept.iter().flat_map(|kept| kept.node.outputs.iter().copied()).collect();
-        let is_needed = |kept: &KeptNode| kept.node.outputs.iter().any(|name| *name != NameId::ROOT && !is_free(*name));
         let mut found = Vec::new();
         for group in groups.all() {
             let mut members = group.iter().filter_map(|at| kept.get(*at)).collect::<Vec<_>>();
-            let inputs: FxHashSet<NameId> = members.iter().flat_map(|kept| kept.node.inputs.iter().copied()).collect();
-            let freed = inputs.iter().filter(|name| !made.contains(name) && is_free(**name));
+            // Other groups may stay, and need what they share with this one.
+            let mut inside: FxHashMap<NameId, u32> = FxHashMap::default();
+            members.iter().flat_map(|kept| &kept.node.inputs).for_each(|input| *inside.entry(*input).or_default() += 1);
+            let is_free = |name: NameId| uses.get(name.index()) == inside.get(&name);
+            let is_needed =
+                |kept: &KeptNode| kept.node.outputs.iter().any(|name| *name != NameId::ROOT && !is_free(*name));
+            let freed = inside.keys().filter(|name| !made.contains(name) && is_free(**name));
             let freed =
                 freed.filter_map(|name| self.sizes.get(name)).fold(0u64, |sum, bytes| sum.saturating_add(*bytes));
             let nodes: Vec<&NodeProto> = members.iter().map(|kept| &kept.node).collect();

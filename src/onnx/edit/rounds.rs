@@ -102,7 +102,7 @@ fn decided(
     expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));
     cut(model, Location::new(file, Span::default()), options)?;
     let budget = Budget::new(limits);
-    let mut run = FoldRun::new(folded, stores, &budget);
+    let mut run = FoldRun::new(folded, model, stores, &budget);
     settled(model, placed, &mut run, &early)?;
     let bounded = early.with(|early| early.max_trips = options.max_trips);
     if options.max_trips.is_some() {

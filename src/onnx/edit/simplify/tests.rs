@@ -498,6 +498,64 @@ fn constants_of_quantized_models_take_no_more_than_what_they_replace() {
     assert!(replaced > 150 && left > 150, "{replaced} {left}");
 }
 
+/// Constants that several nodes share go only if all of them do, and a model stays quantized whatever is computed of it.
+#[test]
+fn folded_quantized_models_do_not_grow() {
+    let wide = (1..21).map(|i| i.to_string()).collect::<Vec<_>>().join(", ");
+    let quantized = "q, u, v = DynamicQuantizeLinear (x) d = DequantizeLinear (q, u, v)";
+    let shares = |count: usize| {
+        let each = |i: usize| format!("a{i} = Add (w, c{i}) y{i} = Add (a{i}, z)");
+        let nodes = (0..count).map(each).collect::<Vec<_>>().join(" ");
+        let outputs = (0..count).map(|i| format!("int64[20] y{i}")).collect::<Vec<_>>().join(", ");
+        let constants = (0..count).map(|i| format!("int64 c{i} = {{{i}}}")).collect::<Vec<_>>().join(", ");
+        let outputs = format!("{outputs}, float[4] d <int64[20] w = {{{wide}}}, {constants}>");
+        ("float[4] x, int64[20] z".to_owned(), outputs, format!("{quantized} {nodes}"))
+    };
+    let given = |inputs: &str, outputs: &str, nodes: &str| (inputs.to_owned(), outputs.to_owned(), nodes.to_owned());
+    let mut models: Vec<_> = [1, 2, 3, 5, 10].map(shares).into();
+    models.push(given(
+        "float[4] x, int64[20] z, int64[60] s",
+        &format!("int64[20] y, int64[60] t, float[4] d <int64[20] w = {{{wide}}}>"),
+        &format!("{quantized} n = Neg (w) y = Add (n, z) m = Concat <axis = 0> (w, w, w) t = Add (m, s)"),
+    ));
+    // The only quantized node is computed itself.
+    models.push(given(
+        "float[100] x",
+        "uint8[2] q, float[100] o <float[2] a = {1, 2}, float s = {0.5}, uint8 p = {0}, int64[1] n = {100}>",
+        "q = QuantizeLinear (a, s, p) b = ConstantOfShape (n) o = Add (b, x)",
+    ));
+    for (inputs, outputs, nodes) in &models {
+        let source = document(inputs, outputs, nodes);
+        let before = source.to_protobuf().len();
+        let mut folded = source.copy();
+        folded.fold(&Options::default(), Limits::default()).unwrap();
+        let after = folded.to_protobuf().len();
+        assert!(after <= before, "{before} bytes became {after}: {}", folded.to_text(false).unwrap().0);
+    }
+}
+
+/// `Constant` is an operator of the standard: it does not stand for an output of a model that does not import its set.
+#[test]
+fn outputs_of_models_without_the_standard_stay_nodes() {
+    let text = "<ir_version: 10, opset_import: [\"com.microsoft\" : 1]> g (float[2] x) => (float[2] a, float[2] y) \
+        <float[2] c = {1, 2}> { a = com.microsoft.Gelu (c) b = com.microsoft.QuickGelu (c) d = com.microsoft.Gelu (b) \
+        y = com.microsoft.BiasGelu (x, d) }";
+    let (source, found) = Document::parse("test", text, &mut Sources::new(), &Options::default());
+    let source = source.unwrap_or_else(|| panic!("{found}"));
+    for simple in [false, true] {
+        let mut document = source.copy();
+        if simple {
+            document.simplify(&Options::default(), Limits::default(), all()).unwrap();
+        } else {
+            document.fold(&Options::default(), Limits::default()).unwrap();
+        }
+        let text = document.to_text(false).unwrap().0;
+        assert!(text.contains("a = com.microsoft.Gelu (c)") && !text.contains("Constant"), "{text}");
+        assert!(!text.contains("QuickGelu"), "{text}");
+        assert!(!document.check(&Options::default()).has_errors(), "{text}");
+    }
+}
+
 /// A model for each merge; weights are between -2 and 2.
 const MERGES: &[(&str, &str, &str, &str, &str)] = &[
     ("zero", "float[N, 3] x", "float[N, 3] y <Z(3) c>", "a = Add (x, c) y = Exp (a)", "Exp"),
