@@ -176,10 +176,12 @@ def flatten(
     * `limits`: A set of limits; the other options replace single ones [default: default]
     * `max_ops`: The maximum number of emitted operations [default: 10000000]
     * `max_depth`: The maximum depth of nested calls [default: 1048576]
-    * `max_length`: The maximum number of items of an array, and of characters of a string [default: 10000000]
+    * `max_length`: The maximum number of items of an array that is computed or written, and of characters of such a
+      string [default: 10000000]
     * `max_memory`: The maximum memory in use by all that is done with an input [default: 768MiB]
     * `max_text`: The maximum size of a text [default: 2GiB]
-    * `max_files`: The maximum number of files and folders of a model [default: 200000]
+    * `max_files`: The maximum number of files and folders of an archive, and of a folder whose files are all listed
+      [default: 200000]
     * `max_unpacked`: The size that a compressed model may unpack to, whatever its own size [default: 8GiB]
     * `max_items`: The maximum number of tensor items at a time in an evaluation, 8 bytes each [default: those of
       max_memory, and of the data]

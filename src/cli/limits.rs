@@ -18,7 +18,8 @@ pub(crate) struct RunLimits {
     /// The maximum depth of nested calls [default: 1048576].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_depth: Option<u64>,
-    /// The maximum number of items of an array, and of characters of a string [default: 10000000].
+    /// The maximum number of items of an array that is computed or written, and of characters of such a string [default:
+    /// 10000000].
     #[arg(long, value_name = "N")]
     max_length: Option<usize>,
     /// The maximum memory in use by all that is done with an input [default: 768MiB].
@@ -27,7 +28,8 @@ pub(crate) struct RunLimits {
     /// The maximum size of a text [default: 2GiB].
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_text: Option<u64>,
-    /// The maximum number of files and folders of a model [default: 200000].
+    /// The maximum number of files and folders of an archive, and of a folder whose files are all listed [default:
+    /// 200000].
     #[arg(long, value_name = "N")]
     max_files: Option<usize>,
     /// The size that a compressed model may unpack to, whatever its own size [default: 8GiB].

@@ -69,7 +69,7 @@ rows! {
         "tract_transformers_causal_conv1d_update tract_qwen35_causal_conv1d_update",
         Product,
         ShapeRule::WithState,
-    ).products(NotCounted).translated(Nodes("`Slice`, `Concat`, `Mul`, `ReduceSum` and the formula of SiLU"));
+    ).products(NotCounted).translated(Nodes("`Reshape`, `Slice`, `Concat`, `Mul`, `ReduceSum`, and `Mul(x, Sigmoid(x))`"));
     GATED_DELTA = Row::vendor(
         "gdn_recurrent",
         "tract_transformers_gdn_recurrent tract_qwen35_gdn_recurrent",

@@ -52,7 +52,8 @@ pub(crate) struct Expr {
     /// Accept mismatched brackets: read texts by the numbers of operands only.
     #[arg(long)]
     pub(crate) compat: bool,
-    /// The shape of the next operand, as in 2,3; of a scalar, (); repeatable [default: 1].
+    /// The shape of the next operand, as in 2,3; of a scalar, (); repeatable [default: 1 for
+    /// an input of a graph, otherwise not known].
     #[arg(long, value_name = "SHAPE", value_parser = numbers)]
     pub(crate) shape: Vec<Numbers>,
     /// Merge equal operations when expanding.

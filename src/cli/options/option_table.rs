@@ -18,6 +18,8 @@ const MESSAGES: &str = "Messages";
 const READ: C = C::FLATTEN.and(C::CHECK).and(C::RUN).and(C::FUSE);
 /// Those that make a flat graph.
 const GRAPHS: C = C::FLATTEN.and(C::CHECK).and(C::FUSE);
+/// Those that make one of a model of ONNX, which is not fused.
+const MODEL_GRAPHS: C = C::FLATTEN.and(C::CHECK);
 /// Those with diagnostics.
 const TOLD: C = READ.and(C::DIFF).and(C::EXPR).and(C::LAYOUT).and(C::LISTING);
 /// Those that write a result.
@@ -103,7 +105,7 @@ const LENGTHS: &[Use] = &[
 /// What shapes of inputs can be given for.
 const SHAPES: &[Use] = &[
     of(READ.and(C::DIFF)).on(I::DOCUMENTS.and(I::NCNN)),
-    of(GRAPHS.and(C::DIFF)).on(I::MODELS),
+    of(MODEL_GRAPHS.and(C::DIFF)).on(I::MODELS),
     of(C::CHECK.and(C::DIFF).and(C::RUN).and(C::FUSE)).on(I::PNNX),
     of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
 ];
@@ -190,7 +192,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         INPUT,
         &[
             of(READ.and(C::DIFF)).on(I::DOCUMENTS),
-            of(GRAPHS.and(C::DIFF)).on(I::MODELS),
+            of(MODEL_GRAPHS.and(C::DIFF)).on(I::MODELS),
             of(C::CHECK.and(C::DIFF).and(C::RUN).and(C::FUSE)).on(I::PNNX).with(&["input-shape"]),
             of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["input-shape"]),
             of(READ.and(C::DIFF)).on(I::NCNN).with(&["input-shape"]),
@@ -211,7 +213,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[
             of(C::FLATTEN.and(C::DIFF).and(C::RUN)).on(I::DOCUMENTS.and(I::NCNN)),
             of(C::FLATTEN.and(C::DIFF)).on(I::LOOPS),
-            of(GRAPHS.and(C::DIFF)).on(I::MODELS),
+            of(MODEL_GRAPHS.and(C::DIFF)).on(I::MODELS),
             of(C::DIFF.and(C::RUN)).on(I::PNNX),
             of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
         ],
@@ -224,7 +226,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         EXPANSION,
         &[
             of(GRAPHS.and(C::DIFF)).on(I::DOCUMENTS.and(LAYERED)),
-            of(C::CHECK.and(C::DIFF).and(C::FUSE)).on(I::MODELS),
+            of(C::CHECK.and(C::DIFF)).on(I::MODELS),
             of(C::FLATTEN).on(I::MODELS.and(I::LOOPS)),
             of(C::RUN).on(I::DOCUMENTS),
         ],
@@ -266,7 +268,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         (I::PNNX, "all its operators have to become operations of NNEF"),
         (I::NCNN, "all its layers have to become operations of NNEF"),
     ]),
-    row("keep", EXPANSION, &[of(READ.and(C::DIFF)).on(I::DOCUMENTS), of(GRAPHS.and(C::DIFF)).on(I::MODELS)]),
+    row("keep", EXPANSION, &[of(READ.and(C::DIFF)).on(I::DOCUMENTS), of(MODEL_GRAPHS.and(C::DIFF)).on(I::MODELS)]),
     row("keep-unused", EXPANSION, &[of(C::FLATTEN.and(C::FUSE).and(C::RUN)).on(I::DOCUMENTS)])
         .held(&[
             (I::MODELS, NOT_NNEF, "all nodes are kept"),
@@ -283,7 +285,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[
             of(READ.and(C::DIFF)).on(I::NNEF),
             of(GRAPHS.and(C::DIFF)).on(I::LOOPS),
-            of(C::CHECK.and(C::DIFF).and(C::FUSE)).on(I::MODELS),
+            of(C::CHECK.and(C::DIFF)).on(I::MODELS),
             of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
             // With an option that says how: in NNEF they are always unrolled.
             of(C::FLATTEN).on(I::MODELS).with(&["max-trips"]),
@@ -296,7 +298,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         EXPANSION,
         &[
             of(READ.and(C::DIFF)).on(I::NNEF),
-            of(GRAPHS.and(C::DIFF)).on(I::LOOPS.and(I::MODELS)).with(&["unroll"]),
+            of(GRAPHS.and(C::DIFF)).on(I::LOOPS).with(&["unroll"]),
+            of(MODEL_GRAPHS.and(C::DIFF)).on(I::MODELS).with(&["unroll"]),
             of(C::RUN).on(I::LOOPS),
         ],
     )
@@ -304,7 +307,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row(
         "flat",
         EXPANSION,
-        &[of(READ).on(I::NNEF), of(C::CHECK.and(C::FUSE)).on(I::MODELS), of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF)],
+        &[of(READ).on(I::NNEF), of(C::CHECK).on(I::MODELS), of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF)],
     )
     .held(UNROLLED)
     .because(&[(I::DRAFT.and(LAYERED), NO_LOOPS), (I::LOOPS, KNOWN_TRIPS)]),

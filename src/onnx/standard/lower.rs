@@ -1,6 +1,6 @@
 //! Expands standard operators until none is left that the options select.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::body_table::BodyTable;
 use super::microsoft;
@@ -34,7 +34,7 @@ pub(crate) fn lower(
     }
     let first = model.calls.len();
     let mut lowered = FxHashSet::default();
-    let mut blocked = FxHashSet::default();
+    let mut blocked = FxHashMap::default();
     let mut selection = Selection::new(&model.names, &model.functions, BodyTable::Functions, options);
     for _ in 0..MAX_ROUNDS {
         let plan = BodyPlan::for_model(model, &mut selection).map_err(|found| vec![*found])?;
@@ -61,13 +61,13 @@ pub(crate) fn lower(
     if !found.is_empty() {
         return Err(found);
     }
-    let mut stay: Vec<String> = blocked.iter().map(|key| key.describe(&model.names)).collect();
+    let mut stay: Vec<_> = blocked.iter().map(|(key, reason)| (key.describe(&model.names), *reason)).collect();
     stay.sort_unstable();
     let warning = |(name, reason): (String, &str)| {
         NodeFinding::new(Code::OperatorStays, 0, format!("`{name}` is not expanded: {reason}"))
     };
     let without = microsoft::without_bodies(model, options);
-    Ok(stay.into_iter().map(|name| (name, NOT_KNOWN)).chain(without).map(warning).collect())
+    Ok(stay.into_iter().chain(without).map(warning).collect())
 }
 
 /// Replaces recurrent layers by their steps, if loops are unrolled and their lengths are known. Returns whether there were
@@ -127,25 +127,19 @@ fn has_recurrent(names: &ModelNames) -> bool {
     BodyTable::Steps.names().any(|operator| names.texts.get(operator).is_some())
 }
 
-/// Why a body cannot be made.
-const NOT_KNOWN: &str = "its body depends on types, shapes or attributes that are not known";
-
 /// The names that have nothing to expand.
 fn unexpanded(
     names: &ModelNames,
     wanted: &[String],
     lowered: &FxHashSet<FunctionKey>,
-    blocked: &FxHashSet<FunctionKey>,
+    blocked: &FxHashMap<FunctionKey, &str>,
 ) -> Vec<NodeFinding> {
-    let is_in = |keys: &FxHashSet<FunctionKey>, name: &str| keys.iter().any(|key| key.is(names, name));
     let finding = |name: &String| {
-        let reason = match is_in(blocked, name) {
-            true => NOT_KNOWN,
-            false => "the model has no node of it, or its operator set is older than the body",
-        };
+        let reason = blocked.iter().find(|(key, _)| key.is(names, name)).map(|(_, reason)| *reason);
+        let reason = reason.unwrap_or("the model has no node of it, or its operator set is older than the body");
         NodeFinding::new(Code::OptionPrimitive, 0, format!("`{name}` is not expanded: {reason}"))
     };
-    wanted.iter().filter(|name| !is_in(lowered, name)).map(finding).collect()
+    wanted.iter().filter(|name| !lowered.iter().any(|key| key.is(names, name))).map(finding).collect()
 }
 
 /// Bodies have no place in the file: their nodes have that of the call.

@@ -22,8 +22,8 @@ use crate::source::names::Name;
 pub(super) struct PlanFindings {
     /// The operators with a call that has become a call of a function.
     pub(super) lowered: FxHashSet<FunctionKey>,
-    /// The operators with a call for which it is not known what its body depends on.
-    pub(super) blocked: FxHashSet<FunctionKey>,
+    /// The operators with a call that stays, and why.
+    pub(super) blocked: FxHashMap<FunctionKey, &'static str>,
 }
 
 /// The domain, the name and the version of a body.
@@ -185,19 +185,19 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
         let Some(version) = place.imports.version(names, node.domain) else { return Ok(()) };
         let Some(body) = self.selection.table.body(key.domain(names), key.name(names), version) else { return Ok(()) };
         if self.lines > MAX_LINES || is_overfull(names, node, version) {
-            self.found.blocked.insert(key);
+            self.found.blocked.insert(key, NOT_KNOWN);
             return Ok(());
         }
         let base = place.imports.version(names, None).unwrap_or_else(|| Schemas::new().latest(""));
         let domain = names.texts.text(self.domain);
         let call = StandardCall { names, node, version: base, types: &place.types, needs: body.needs, domain };
         let Ok(settings) = body.settings(&call) else {
-            self.found.blocked.insert(key);
+            self.found.blocked.insert(key, NOT_KNOWN);
             return Ok(());
         };
         self.lines += settings.line_count();
         if self.lines > MAX_LINES {
-            self.found.blocked.insert(key);
+            self.found.blocked.insert(key, NOT_KNOWN);
             return Ok(());
         }
         let filled = ((body.row.domain, body.row.name, body.row.version), settings);
@@ -205,11 +205,11 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
             Some(overload) => *overload,
             None => {
                 let Ok(text) = body.text(&filled.1) else {
-                    self.found.blocked.insert(key);
+                    self.found.blocked.insert(key, NOT_KNOWN);
                     return Ok(());
                 };
                 let Some(overload) = self.overload(names, body, text, place, base, node.at)? else {
-                    self.found.blocked.insert(key);
+                    self.found.blocked.insert(key, LATER);
                     return Ok(());
                 };
                 self.filled.insert(filled, overload);
@@ -257,6 +257,12 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
         Ok(Some(overload))
     }
 }
+
+/// Why a body cannot be made.
+const NOT_KNOWN: &str = "its body depends on types, shapes or attributes that are not known";
+
+/// Why a body is not used.
+const LATER: &str = "its body has operators that the operator set of the model lacks; --opset raises it";
 
 /// Whether a node is one of a standard operator that an operator set does not have yet.
 fn is_of_later_version(names: &ModelNames, node: &NodeProto, base: i64) -> bool {

@@ -70,7 +70,7 @@ pub(super) static RULES: &[RuleRow] = &[
     row("Swish", elementwise::swish, "`silu`, `gelu`, or a formula"),
     row("ThresholdedRelu", elementwise::thresholded_relu, "a formula"),
     // Shapes and the order of items.
-    row("Concat", shaping::concat, "`concat`"),
+    row("Concat", shaping::concat, "`concat`; `copy` of a single operand"),
     row("DepthToSpace", shaping::depth_to_space, "`reshape`, `transpose`"),
     row("Expand", shaping::expand, "`tile`"),
     row("Flatten", shaping::flatten, "`reshape`"),
@@ -97,7 +97,11 @@ pub(super) static RULES: &[RuleRow] = &[
     row("ScatterElements", selection::scatter_elements, "`tract_core_scatter_elements`"),
     row("ScatterND", selection::scatter_nd, "`tract_core_scatter_nd`"),
     row("Slice", selection::slice, "`slice`"),
-    row("TopK", selection::top_k, "`max_reduce`, `argmax_reduce` of one item; `tract_core_topk`"),
+    row(
+        "TopK",
+        selection::top_k,
+        "`max_reduce`, `argmax_reduce`, or `min_reduce`, `argmin_reduce`, for `k` = 1; `tract_core_topk`",
+    ),
     row("Trilu", selection::trilu, "`select` by a mask"),
     row("Range", selection::range_of, "a constant; `tract_core_range`"),
     // Sequences.

@@ -246,6 +246,9 @@ fn what_has_no_body_stays_with_a_warning() {
     let mut document = parsed(text.to_owned(), &options);
     assert_eq!(codes(&document.flatten(&options).unwrap()), [Code::OperatorStays, Code::OperatorStays]);
     assert_eq!(codes(&document.check(&Options::default())), [Code::OnnxVendor]);
+    let text = document.to_text(false).unwrap().0;
+    assert!(text.contains("a = com.microsoft.nchwc.ReorderInput (x)"), "{text}");
+    assert!(text.contains("y = com.microsoft.New (a)"), "{text}");
 }
 
 /// A body that converts to a type that is not known takes `CastLike`, which is new in version 15.
