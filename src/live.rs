@@ -1,6 +1,6 @@
 //! The bytes in use of a run, which all limits on memory share.
 //!
-//! The stages of a run have limits of their own, but what one of them holds is missing to the next. So every stage counts
+//! The stages of a run have limits of their own, but what one of them holds, the next cannot use. So every stage counts
 //! its bytes in a [`Held`], and those that are made while a [`LiveRun`] is open count in it, too, until they are dropped.
 
 use std::cell::RefCell;
