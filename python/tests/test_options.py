@@ -117,11 +117,11 @@ def test_refusals_name_keywords() -> None:
     with pytest.raises(ValueError, match="input_shape"):
         nnef_flatten.flatten(text, input_shape={"x": ["-"]})
     for options in ({"input_shape": {"x": [None, 3]}}, {"set": {"S": None}}, {"keep": [None]}, {"set": {"S": True}}):
-        with pytest.raises(TypeError, match="no value here"):
+        with pytest.raises(TypeError, match=f"^{next(iter(options))}: .* is no value here"):
             nnef_flatten.flatten(text, **options)  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match="unexpected keyword"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'fold'"):
         nnef_flatten.check(text, fold=True)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="unexpected keyword"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nothing'"):
         nnef_flatten.flatten(text, nothing=1)  # type: ignore[call-arg]
 
 

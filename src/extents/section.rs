@@ -74,7 +74,10 @@ mod tests {
     #[test]
     fn sections_are_those_of_lists() {
         let places = |start, end, step, before| -> Vec<usize> {
-            AxisSection::new(Bounds { start, end, step }, 5, before).places().collect()
+            let section = AxisSection::new(Bounds { start, end, step }, 5, before);
+            let places: Vec<usize> = section.places().collect();
+            assert_eq!(section.count(), places.len() as i64, "{start} {end} {step}");
+            places
         };
         for before in [Before::Outside, Before::First] {
             assert_eq!(places(1, 3, 1, before), [1, 2]);

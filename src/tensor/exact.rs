@@ -149,5 +149,10 @@ mod tests {
         ] {
             assert_eq!(converts(data.clone(), to), fits, "{data:?} {to}");
         }
+        let given = |data: Data, to: DType| Tensor::new(&[1], data).unwrap().exactly(to).map(Tensor::into_data);
+        assert_eq!(given(Data::Bool(vec![true]), DType::Float32), Ok(Data::Float32(vec![1.0])));
+        assert_eq!(given(Data::Int32(vec![1]), DType::Bool), Ok(Data::Bool(vec![true])));
+        assert_eq!(given(Data::Int32(vec![1]), DType::Complex64), Ok(Data::Complex64(vec![[1.0, 0.0]])));
+        assert_eq!(given(Data::Float32(vec![3.0]), DType::UINT8).map(|data| data.float(0)), Ok(3.0));
     }
 }

@@ -245,8 +245,9 @@ fn the_status_is_that_of_the_work_when_nobody_reads_it() {
         (&["diff", &good, &loose], 1),
         (&["fmt", "--check", &loose], 1),
     ] {
-        let mut child = command().args(args).spawn().unwrap();
-        drop(child.stdout.take());
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let child = command().args(args).stdout(writer).spawn().unwrap();
         assert_eq!(code(&child.wait_with_output().unwrap()), status, "{args:?}");
     }
 }

@@ -162,18 +162,20 @@ fn tensors_with_quantizations_stay() {
     let path = model.to_str().unwrap();
     let (flat, told) = texts(&run(&["--fold", "--share", path]));
     assert!(told.contains("constants: 2\n") && told.contains("ones: 2\n"), "{flat}{told}");
+    let inputs = folder.path().join("x.json");
+    std::fs::write(&inputs, "{\"x\": [0.7, 1.1]}").unwrap();
+    let values = |of: &str| texts(&run(&["run", of, "--inputs", inputs.to_str().unwrap()])).0;
+    let plain = values(path);
     for (tensor, wanted) in [("c", ["constants: 0\n", "ones: 2\n"]), ("t", ["constants: 2\n", "ones: 1\n"])] {
         let quant = format!("'{tensor}': linear_quantize(min = 0.0, max = 1.5, bits = 2);");
         std::fs::write(model.join("graph.quant"), quant).unwrap();
         let (flat, told) = texts(&run(&["--fold", "--share", path]));
         assert!(wanted.iter().all(|wanted| told.contains(wanted)), "{tensor}: {flat}{told}");
         // What is computed with the quantizations remains the same.
-        let inputs = folder.path().join("x.json");
-        std::fs::write(&inputs, "{\"x\": [0.7, 1.1]}").unwrap();
         let made = format!("{}/flat-{tensor}/", folder.path().display());
         assert!(run(&["-q", "--fold", "--share", path, "-o", &made]).status.success());
-        let values = |of: &str| texts(&run(&["run", of, "--inputs", inputs.to_str().unwrap()])).0;
-        assert!(values(path).contains("data") && values(path) == values(&made), "{tensor}");
+        let quantized = values(path);
+        assert!(quantized.contains("data") && quantized == values(&made) && quantized != plain, "{tensor}");
     }
 }
 

@@ -111,6 +111,7 @@ fn operations_stay_within_the_memory_of_the_options() {
     let path = folder.path().join("graph.nnef");
     std::fs::write(&path, document("", "[1]", "y = relu(x);")).unwrap();
     let base = CALLS.iter().map(|call| peak(&path, call).0).max().unwrap();
+    assert!(base > 0, "no memory is seen");
     let (texts, next, accepted) = (texts(), AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
         let mut bad = Vec::new();

@@ -46,6 +46,9 @@ fn logicals_are_refused_by_all_that_orders_them() {
         "elu(l)",
         "selu(l)",
         "gt(l, 0.0)",
+        "lt(l, 0.0)",
+        "ge(l, 0.0)",
+        "le(l, 0.0)",
         "min_max_linear_quantize(l, 0.0, 1.0, bits = 8, signed = true, symmetric = false)",
         "linear_quantize(l, 0.0, 1.0, bits = 8)",
     ];

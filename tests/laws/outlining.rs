@@ -88,8 +88,9 @@ fn law(text: &str) -> Result<bool, String> {
 #[test]
 fn layers_become_fragments() {
     let kinds = vec(vec((0usize..8, 0usize..6, 0usize..6), 4..14), 1..4);
-    checked(200, (kinds, vec(0usize..4, 2..24), any::<bool>()), 2, |(kinds, layers, late)| {
-        law(&layered(&kinds, &layers, late))
+    checked(200, (kinds, vec(0usize..4, 2..24), any::<bool>()), 4, |(kinds, layers, late)| {
+        let text = layered(&kinds, &layers, late);
+        Ok(law(&text)? && outlined(&text)?.contains("\nfragment "))
     });
 }
 

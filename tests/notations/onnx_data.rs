@@ -70,9 +70,10 @@ fn other_files_are_not_replaced() {
     let (status, message) = told(&[&model, Path::new("-o"), &to.join("flat.onnx")]);
     assert!(status == 2 && message.contains("part/v.bin"), "{message}");
     assert_eq!((files(&to), files(&to.join("part"))), (vec!["part".to_owned()], vec!["v.bin".to_owned()]));
+    assert_eq!(fs::read(to.join("part/v.bin")).unwrap(), b"of another model");
     // Neither are the data of the model.
     let (status, message) = told(&[&model, Path::new("--to"), Path::new("onnx"), Path::new("-o"), &from.join("w.bin")]);
-    assert!(status == 2 && message.contains("w.bin"), "{message}");
+    assert!(status == 2 && message.contains("this file has external data of the model, `w.bin`"), "{message}");
     assert_eq!(fs::read(from.join("w.bin")).unwrap(), WEIGHTS);
 }
 

@@ -178,7 +178,8 @@ mod commands {
         rest = &found;
         let open_end = shown.ends_with("…\n");
         for part in shown.split("…\n") {
-            let Some(at) = rest.find(part) else { return false };
+            let starts_line = |at: &usize| *at == 0 || rest[..*at].ends_with('\n');
+            let Some(at) = rest.match_indices(part).map(|(at, _)| at).find(starts_line) else { return false };
             if first && at != 0 {
                 return false;
             }
@@ -256,6 +257,6 @@ mod commands {
     fn only_whole_outputs_match() {
         assert!(matches("a\n", "a \n") && !matches("a\n", "a\nb\n"));
         assert!(matches("a\n…\n", "a\nb\n") && matches("…\nb\n", "a\nb\n") && matches("a\n…\nc\n", "a\nb\nc\n"));
-        assert!(!matches("b\n…\n", "a\nb\n"));
+        assert!(!matches("b\n…\n", "a\nb\n") && !matches("…\nb\n", "ab\n") && matches("…\nb\n", "ab\nb\n"));
     }
 }

@@ -93,7 +93,18 @@ mod tests {
         assert_eq!((options.lower, share), (Lower::All, true));
         assert_eq!((options.shapes.symbols.len(), options.shapes.inputs.len()), (2, 1));
         assert_eq!((options.max_ops, name.as_str(), to.as_str()), (Options::untrusted().max_ops, "x", "nnef"));
-        assert_eq!(read(r#"{"limits":"large"}"#).unwrap().options.max_ops, LARGE_OPERATIONS);
+        let mut wanted = Options::untrusted();
+        ["S=5", "T=2*S"].iter().for_each(|text| wanted.shapes.add_symbol(text).unwrap());
+        wanted.shapes.add_shape("x=1,S").unwrap();
+        assert_eq!(format!("{:?}", options.shapes), format!("{:?}", wanted.shapes));
+        let large = read(r#"{"limits":"large"}"#).unwrap().options;
+        assert_eq!(((large.max_text, large.max_memory), large.max_ops), (LARGE, LARGE_OPERATIONS));
+        let flags = |name: &str| {
+            let Request { options, share, .. } = read(&format!("{{\"{name}\":true}}")).unwrap();
+            [options.strict, options.unroll, share]
+        };
+        let alone = [[true, false, false], [false, true, false], [false, false, true]];
+        assert_eq!(["strict", "unroll", "share"].map(flags), alone);
     }
 
     #[test]

@@ -189,21 +189,31 @@ fn regions_are_sampled_around_their_middle() {
 
 #[test]
 fn caches_of_attention_are_heads_or_columns() {
-    // Keys and values are the items themselves, and the result is the mean of the values that queries of 0 see.
+    // Queries, keys and values are the items themselves.
     let unit = [0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
     let zeros = [0.0; 7];
-    let weights = |cache: [f32; 4]| {
-        let own = [&zeros[..], &unit, &unit, &unit].concat();
-        [&cache[..], &cache, &own].concat()
+    let weights = |keys: [f32; 4], values: [f32; 4], queries: &[f32; 7]| {
+        let own = [&queries[..], &unit, &unit, &unit].concat();
+        [&keys[..], &values, &own].concat()
     };
+    let keys = [0.0, 0.5, 0.25, -0.25];
+    // The values, weighed by the exponentials of the products of query and keys.
+    let head = |query: f64, keys: [f64; 3], values: [f64; 3]| {
+        let weights = keys.map(|key| (query * key).exp());
+        weights.iter().zip(values).map(|(weight, value)| weight * value).sum::<f64>() / weights.iter().sum::<f64>()
+    };
+    let weighed = [head(1.0, [0.0, 0.5, 1.0], [10.0, 20.0, 1.0]), head(2.0, [0.25, -0.25, 2.0], [30.0, 40.0, 2.0])];
     let layer = "MultiHeadAttention l 3 3 a k v b c d 0=2 1=2 2=4 7=1";
     // Two items, of two heads with one column each.
     for (sizes, cache) in [("0=1 1=2 2=2", [10.0, 20.0, 30.0, 40.0]), ("0=2 1=2", [10.0, 20.0, 30.0, 40.0])] {
         let caches = format!("MemoryData k 0 1 k {sizes}\nMemoryData v 0 1 v {sizes}");
         let layers = format!("Input in 0 1 a 0=2 1=1\n{caches}\n{layer}");
-        let (shape, items) = computed(&layers, &weights(cache), &[1, 2]);
+        // Queries of 0 see all values alike.
+        let (shape, items) = computed(&layers, &weights(cache, cache, &zeros), &[1, 2]);
         let wanted = [(10.0 + 20.0 + 1.0) / 3.0, (30.0 + 40.0 + 2.0) / 3.0];
         assert!(shape == [1, 2] && all_near(&items, &wanted, 1e-9), "{sizes}: {items:?}");
+        let (shape, items) = computed(&layers, &weights(keys, cache, &unit), &[1, 2]);
+        assert!(shape == [1, 2] && all_near(&items, &weighed, 1e-6), "{sizes}: {items:?}");
     }
 }
 

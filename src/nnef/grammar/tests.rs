@@ -464,6 +464,8 @@ fn prints_as_the_same_tree(text: &str) {
 #[test]
 fn a_negated_list_is_printed_in_brackets() {
     prints_as_the_same_tree("((a) in ((-((a)[([1, -2])]))))");
+    prints_as_the_same_tree("(-[1, -2])[0]");
+    prints_as_the_same_tree("-([1, -2][0])");
 }
 
 proptest! {

@@ -66,4 +66,7 @@ fn no_reserved_word_is_an_identifier() {
     let words = SPELLED.iter().map(|(spelling, _)| *spelling);
     let words: Vec<&str> = words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic())).collect();
     assert_eq!(words, RESERVED);
+    for word in RESERVED {
+        assert_eq!(crate::library::identifier::identifier(word), format!("{word}_"));
+    }
 }
