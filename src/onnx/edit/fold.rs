@@ -50,10 +50,12 @@ pub(super) enum Folded {
 /// What all rounds of folding a model have in common.
 pub(super) struct FoldRun<'r> {
     pub(super) folded: Folded,
+    /// Whether what nothing uses is removed afterwards.
+    pub(super) removes: bool,
     pub(super) stores: &'r Stores,
     pub(super) budget: &'r Budget,
     /// Whether the model is quantized, before anything is computed: what is left of it may not tell.
-    is_quantized: bool,
+    pub(super) is_quantized: bool,
     /// The number of nodes that constants stand for.
     pub(super) replaced: u64,
     /// Nodes of the outermost graph that stay though their results are known, by their first results: they are not computed
@@ -65,8 +67,8 @@ impl<'r> FoldRun<'r> {
     /// A run in which nothing of a model is computed so far.
     pub(super) fn new(folded: Folded, model: &ModelProto, stores: &'r Stores, budget: &'r Budget) -> Self {
         let mut is_quantized = false;
-        each_node_of_model(model, &mut |node| is_quantized |= pure::is_quantized(&model.names, node));
-        FoldRun { folded, stores, budget, is_quantized, replaced: 0, kept: FxHashMap::default() }
+        each_node_of_model(model, &mut |node| is_quantized = is_quantized || pure::is_quantized(&model.names, node));
+        FoldRun { folded, removes: true, stores, budget, is_quantized, replaced: 0, kept: FxHashMap::default() }
     }
 }
 
@@ -75,10 +77,10 @@ impl<'r> FoldRun<'r> {
 /// model are left alone: what is known differs between their calls.
 pub(super) fn constants(model: &mut ModelProto, run: &mut FoldRun, options: &Options) -> bool {
     let types = infer(model, options);
-    let growth = Growth::of(model, run.is_quantized, options);
-    let references = References::of(model);
+    let growth = Growth::of(model, run, options);
+    let mut references = References::of(model);
+    let variables = std::mem::take(&mut references.variables);
     let uses = counted_uses(model, &references.kept());
-    let variables = references.variables;
     let ModelProto { names, graph: Some(graph), opsets, contradicts, .. } = model else { return false };
     if run.folded == Folded::Noted {
         // Graphs with such results may have been replaced by copies without them.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::fold::FoldRun;
 use crate::Options;
 use crate::graph::names::NameId;
 use crate::onnx::model::{ModelNames, ModelProto, NodeProto, TensorProto};
@@ -18,6 +19,8 @@ const USUAL: u64 = 1 << 10;
 /// What may grow, and the bytes that go with constants that one node uses.
 pub(super) struct Growth {
     allowed: Allowed,
+    /// Whether constants that nothing uses are removed.
+    removes: bool,
     /// The stored bytes that each value takes along if nothing needs it any more.
     sizes: FxHashMap<NameId, u64>,
 }
@@ -34,15 +37,15 @@ enum Allowed {
 }
 
 impl Growth {
-    /// What the options allow for a model, which may be quantized.
-    pub(super) fn of(model: &ModelProto, is_quantized: bool, options: &Options) -> Growth {
+    /// What the options allow for a model in a run.
+    pub(super) fn of(model: &ModelProto, run: &FoldRun, options: &Options) -> Growth {
         let allowed = match options.internal.fold_growth {
             _ if options.internal.translates => Allowed::Everything,
             Some(bytes) => Allowed::Bytes(bytes),
-            None if is_quantized => Allowed::Nothing { is_plain: writes_plain_texts(&model.names) },
+            None if run.is_quantized => Allowed::Nothing { is_plain: writes_plain_texts(&model.names) },
             None => Allowed::Bytes(USUAL),
         };
-        Growth { allowed, sizes: FxHashMap::default() }
+        Growth { allowed, removes: run.removes, sizes: FxHashMap::default() }
     }
 
     /// Notes the bytes of a constant.
@@ -86,6 +89,9 @@ impl Growth {
 
     /// The stored bytes that nothing needs without a node.
     fn freed(&self, node: &NodeProto, uses: &[u32]) -> u64 {
+        if !self.removes {
+            return 0;
+        }
         let only = node.inputs.iter().filter(|input| uses.get(input.index()) == Some(&1));
         only.filter_map(|input| self.sizes.get(input)).fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
@@ -121,7 +127,7 @@ impl Growth {
             let is_free = |name: NameId| uses.get(name.index()) == inside.get(&name);
             let is_needed =
                 |kept: &KeptNode| kept.node.outputs.iter().any(|name| *name != NameId::ROOT && !is_free(*name));
-            let freed = inside.keys().filter(|name| !made.contains(name) && is_free(**name));
+            let freed = inside.keys().filter(|name| self.removes && !made.contains(name) && is_free(**name));
             let freed =
                 freed.filter_map(|name| self.sizes.get(name)).fold(0u64, |sum, bytes| sum.saturating_add(*bytes));
             let nodes: Vec<&NodeProto> = members.iter().map(|kept| &kept.node).collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::onnx::functions::Imports;
 use crate::onnx::model::{ModelNames, NodeProto};
-use crate::onnx::schema::{Schema, SchemaLookup, Schemas};
+use crate::onnx::schema::{MICROSOFT_DOMAIN, Schema, SchemaLookup, Schemas};
 use crate::tensor::{DType, Tensor};
 
 /// Operators that draw random numbers.
@@ -27,8 +27,20 @@ const WINDOWS: &[&str] = &["AveragePool", "Conv", "ConvInteger", "DeformConv", "
 /// Whether a node computes with the codes of quantized tensors, or makes such.
 pub(super) fn is_quantized(names: &ModelNames, node: &NodeProto) -> bool {
     let (domain, operator) = names.operator(node);
-    let own = ["Quantize", "QLinear", "Integer"].iter().any(|part| operator.contains(part));
-    own || domain == "com.microsoft" && (operator.starts_with('Q') || operator.contains("NBits"))
+    has_part(operator, &["uantize", "QLinear", "Integer"])
+        || domain == MICROSOFT_DOMAIN && is_quantized_of_microsoft(operator)
+}
+
+/// `QAttention`, `QMoE` and others, but not `QuickGelu`; products and tables with weights of few bits.
+fn is_quantized_of_microsoft(operator: &str) -> bool {
+    let of_codes =
+        operator.strip_prefix('Q').is_some_and(|rest| rest.starts_with(|next: char| next.is_ascii_uppercase()));
+    of_codes || has_part(operator, &["NBits", "Bnb4", "FpQ4"])
+}
+
+/// Whether a name has one of these parts. Names are short, so that looking at each place is faster than a search.
+fn has_part(name: &str, parts: &[&str]) -> bool {
+    parts.iter().any(|part| name.as_bytes().windows(part.len()).any(|at| at == part.as_bytes()))
 }
 
 /// Whether a node makes numbers of the codes of quantized tensors.

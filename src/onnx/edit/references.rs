@@ -52,8 +52,10 @@ impl References {
     }
 
     /// The values that stay under their names.
-    pub(super) fn kept(&self) -> FxHashSet<NameId> {
-        self.named.union(&self.annotated).copied().collect()
+    pub(super) fn kept(self) -> FxHashSet<NameId> {
+        let References { mut named, annotated, .. } = self;
+        named.extend(annotated);
+        named
     }
 
     fn add(&mut self, name: NameId, referred: Referred) {

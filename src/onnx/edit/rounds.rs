@@ -103,6 +103,7 @@ fn decided(
     cut(model, Location::new(file, Span::default()), options)?;
     let budget = Budget::new(limits);
     let mut run = FoldRun::new(folded, model, stores, &budget);
+    run.removes = rules.is_none_or(UsedRules::removes);
     settled(model, placed, &mut run, &early)?;
     let bounded = early.with(|early| early.max_trips = options.max_trips);
     if options.max_trips.is_some() {

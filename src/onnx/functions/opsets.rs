@@ -21,7 +21,12 @@ pub(in crate::onnx) struct Imports {
     /// same domain.
     asked: Cell<Option<(Option<Name>, Option<i64>)>>,
     needed: Option<(Option<Name>, i64)>,
+    /// Whether a copy has an `Identity` that neither the model nor a function has.
+    copies_values: bool,
 }
+
+/// A version of the standard operator set whose `Identity` takes values of all types, for models that do not import it.
+const OF_IDENTITY: i64 = 16;
 
 /// The error of a function that imports another version of an operator set than its caller.
 #[derive(Clone, Copy, Debug)]
@@ -125,8 +130,16 @@ impl Imports {
         Ok(())
     }
 
+    /// Records that an `Identity` is added to the graph.
+    pub(in crate::onnx) fn need_identity(&mut self) {
+        self.copies_values = true;
+    }
+
     /// Adds the imports that copies of functions need.
-    pub(in crate::onnx) fn add_to(self, names: &mut ModelNames, opsets: &mut Vec<OperatorSet>) {
+    pub(in crate::onnx) fn add_to(mut self, names: &mut ModelNames, opsets: &mut Vec<OperatorSet>) {
+        if self.copies_values && self.version_of(None).is_none() {
+            self.added.insert(None, OF_IDENTITY);
+        }
         for (domain, version) in self.added {
             let domain = domain.unwrap_or_else(|| names.texts.intern(""));
             opsets.push(OperatorSet { domain: Some(domain), version: Some(version), rest: Fields::None });

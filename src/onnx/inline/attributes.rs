@@ -76,8 +76,9 @@ impl Expansion<'_> {
         call: &InlinedCall,
         imports: &mut Imports,
     ) -> Expand<Option<AttributeProto>> {
-        let first = call.attributes.partition_point(|value| value.name < Some(reference));
-        let given = call.attributes.get(first).filter(|value| value.name == Some(reference));
+        let Some(attributes) = call.attributes else { return Ok(Some(attribute.clone())) };
+        let first = attributes.partition_point(|value| value.name < Some(reference));
+        let given = attributes.get(first).filter(|value| value.name == Some(reference));
         let default = || call.callee.default_of(call.function, reference);
         let Some(value) = given.or_else(default) else { return Ok(None) };
         let kind =

@@ -41,8 +41,9 @@ pub(super) struct InlinedCall<'c> {
     pub(super) origin: OriginId,
     /// The start of the call, or of the control flow node, in the text or in the protobuf file.
     pub(super) at: u32,
-    /// The attributes of the call, with references replaced, sorted by name.
-    pub(super) attributes: &'c [AttributeProto],
+    /// The attributes of the call, with references replaced, sorted by name; none where references stay, since they are to
+    /// attributes of the function around what is expanded.
+    pub(super) attributes: Option<&'c [AttributeProto]>,
     /// The metadata of the call, which its copies carry.
     pub(super) metadata: &'c Fields,
     /// Whether the types that the function notes for its values hold for this call.
@@ -209,7 +210,7 @@ impl<'f> Expansion<'f> {
                 ordinal: 0,
                 origin,
                 at: node.at,
-                attributes: &[],
+                attributes: None,
                 metadata: &None,
                 typed: true,
             };
@@ -300,8 +301,17 @@ impl<'f> Expansion<'f> {
         self.calls.push(ExpandedCall { parent: node.origin, function: name, at: node.at });
         let (path, attributes) = (self.path_of(node, &node.outputs), &attributes[..]);
         let metadata = &metadata::of(&node.rest);
-        let call =
-            &InlinedCall { function, callee, path, ordinal: 0, origin, at: node.at, attributes, metadata, typed };
+        let call = &InlinedCall {
+            function,
+            callee,
+            path,
+            ordinal: 0,
+            origin,
+            at: node.at,
+            attributes: Some(attributes),
+            metadata,
+            typed,
+        };
         with_stack(|| self.body(node, call, target, imports)).map_err(|mut found| {
             found.calls.push((self.table.keys[index].describe(self.names), node.at));
             found
@@ -381,6 +391,7 @@ impl<'f> Expansion<'f> {
         let domain = self.names.texts.intern("");
         let operator = QualifiedOperator { domain: Some(domain), name: Some(self.identity) };
         self.need(operator, call, call.function.at, imports)?;
+        imports.need_identity();
         let node = NodeProto {
             inputs: Values::from_slice(&[source]),
             outputs: Values::from_slice(&[actual]),

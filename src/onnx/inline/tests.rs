@@ -575,6 +575,35 @@ fn compute_alike(functions: &str) {
     }
 }
 
+/// A function that is kept has attributes, also in graphs that are expanded in it.
+#[test]
+fn kept_functions_keep_references_to_their_attributes() {
+    let function = "fn f <a> (x) => (b) { n = Neg (x) k = Constant <value = bool {1}> () \
+        b = If (k) <then_branch = p () => (m) { m = LeakyRelu <alpha: float = @a> (n) }, \
+        else_branch = q () => (r) { r = Abs (n) }> }";
+    let text =
+        format!("{HEAD}g (float[2] x) => (float[2] y) {{ y = l.f <a = 0.5> (x) }}\n{}", function.replace("fn ", LOCAL));
+    let options = Options::default().with(|options: &mut options::Options| options.keep = vec!["f".to_owned()]);
+    let (document, found) = Document::parse("m", &*text, &mut Sources::new(), &options);
+    let mut document = document.unwrap_or_else(|| panic!("{found}"));
+    document.fold(&options, Limits::default()).unwrap();
+    let text = document.to_text(false).unwrap().0;
+    assert!(text.contains("LeakyRelu <alpha: float = @a> (n)") && !text.contains("If"), "{text}");
+}
+
+/// A result that is an operand is copied by an operator of the standard, which the model may not import.
+#[test]
+fn copies_of_operands_import_the_standard() {
+    let text = "<ir_version: 8, opset_import: [\"l\" : 1, \"com.microsoft\" : 1]> g (float[2] x) => (float[2] y, float[2] u) \
+        { y, u = l.f (x) } <domain: \"l\", opset_import: [\"com.microsoft\" : 1]> \
+        f (a) => (b, a) { b = com.microsoft.Gelu (a) }";
+    let (document, found) = Document::parse("m", text, &mut Sources::new(), &Options::default());
+    let mut document = document.unwrap_or_else(|| panic!("{found}"));
+    document.flatten(&Options::default()).unwrap();
+    let text = document.to_text(false).unwrap().0;
+    assert!(text.contains("u = Identity (x)") && !document.check(&Options::default()).has_errors(), "{text}");
+}
+
 #[test]
 fn names_of_graphs_that_calls_give_are_bound_once() {
     // In the function `a`, `u` is a name of its own; the graph names the `u` around it, which is the operand.

@@ -524,13 +524,30 @@ fn folded_quantized_models_do_not_grow() {
         "uint8[2] q, float[100] o <float[2] a = {1, 2}, float s = {0.5}, uint8 p = {0}, int64[1] n = {100}>",
         "q = QuantizeLinear (a, s, p) b = ConstantOfShape (n) o = Add (b, x)",
     ));
+    // Weights of codes alone make a model quantized.
+    models.push(given(
+        "float[2, 3] x, float[100] z",
+        "float[2, 2] y, float[100] o <int8[3, 2] w = {1, 2, 3, 4, 5, 6}, float s = {0.5}, int64[1] n = {100}>",
+        "d = DequantizeLinear (w, s) y = MatMul (x, d) b = ConstantOfShape (n) o = Add (b, z)",
+    ));
+    models.push(given(
+        "float[4] x, int64[20] z",
+        &format!("int64[20] y, float[4] d <int64[20] w = {{{wide}}}>"),
+        &format!("{quantized} n = Neg (w) y = Add (n, z)"),
+    ));
+    let named = |name: &str| RuleId::all(false).find(|id| RULES[id.index()].name == name).unwrap();
     for (inputs, outputs, nodes) in &models {
         let source = document(inputs, outputs, nodes);
         let before = source.to_protobuf().len();
-        let mut folded = source.copy();
-        folded.fold(&Options::default(), Limits::default()).unwrap();
-        let after = folded.to_protobuf().len();
-        assert!(after <= before, "{before} bytes became {after}: {}", folded.to_text(false).unwrap().0);
+        for used in [None, Some(UsedRules::of(&[named("fold")], &[])), Some(UsedRules::of(&[], &[named("unused")]))] {
+            let mut folded = source.copy();
+            match used {
+                None => drop(folded.fold(&Options::default(), Limits::default()).unwrap()),
+                Some(rules) => drop(folded.simplify(&Options::default(), Limits::default(), rules).unwrap()),
+            }
+            let after = folded.to_protobuf().len();
+            assert!(after <= before, "{before} bytes became {after}: {}", folded.to_text(false).unwrap().0);
+        }
     }
 }
 

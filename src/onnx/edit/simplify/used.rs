@@ -1,6 +1,6 @@
 //! Which rules are used, and how often.
 
-use super::rule_table::{FOLD, RULES};
+use super::rule_table::{FOLD, RULES, UNUSED};
 
 /// The position of a rule in the table.
 fn index_of(name: &str) -> Option<usize> {
@@ -67,6 +67,11 @@ impl UsedRules {
     /// Whether what is known is computed, too.
     pub(crate) fn folds(self) -> bool {
         self.uses(FOLD)
+    }
+
+    /// Whether what nothing uses is removed.
+    pub(crate) fn removes(self) -> bool {
+        self.uses(UNUSED)
     }
 
     /// Whether the rule at a position is used.

@@ -45,8 +45,9 @@ fn nodes(model: &mut ModelProto, used: UsedRules, options: &Options) -> RuleCoun
     if let Some(graph) = &mut model.graph {
         model.contradicts |= contradictions::mark(graph, &types.main);
     }
-    let references = References::of(model);
-    let (named, variables) = (references.kept(), references.variables);
+    let mut references = References::of(model);
+    let variables = std::mem::take(&mut references.variables);
+    let named = references.kept();
     let uses = counted_uses(model, &named);
     let rules = RuleLookup::new(used, model);
     let hidden = hidden_names(model);
