@@ -228,9 +228,14 @@ fn parts_of_models_are_only_read_and_written() {
     }
     let (status, _, told) = run(&["--to", "svg"]);
     assert!(status == Some(2) && told.contains("a part of a model has no graph"), "{told}");
-    for args in [&[][..], &["--to", "onnxtxt"], &["--max-ops", "9"], &["--message-format", "short"]] {
+    // Nothing is expanded, and nothing is removed.
+    let kept = &["--lower", "none", "--keep-unused"][..];
+    for args in [&[][..], &["--to", "onnxtxt"], &["--max-ops", "9"], &["--message-format", "short"], &["-q"]] {
         let (status, written, told) = run(args);
         assert_eq!((status, &*told), (Some(0), ""), "{args:?}");
+        assert_eq!(String::from_utf8(written).unwrap().trim(), "y = Relu (x)", "{args:?}");
+        let (status, written, told) = run(&[args, kept].concat());
+        assert!(status == Some(0) && !told.contains("Error"), "{args:?}: {told}");
         assert_eq!(String::from_utf8(written).unwrap().trim(), "y = Relu (x)", "{args:?}");
     }
 }

@@ -87,7 +87,7 @@ impl Asked {
             if let Some(message) = self.refusal(row, command, from) {
                 return Err(Failure::Message(message));
             }
-            if let Some(part) = language.part_of_model().filter(|_| !row.of_parts) {
+            if let Some(part) = language.part_of_model().filter(|_| !(row.of_parts)(language)) {
                 let message =
                     format!("--{} does not apply to --production {part}: a part is read, and written again", row.name);
                 return Err(Failure::Message(message));

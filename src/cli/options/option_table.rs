@@ -3,6 +3,7 @@
 use super::row::{NoEffect, OptionRow, Use};
 use super::sets::{Commands as C, Inputs as I, Outputs};
 use crate::Lower;
+use crate::cli::args::Language;
 
 use Outputs::{Not, Of};
 
@@ -48,7 +49,10 @@ const UNROLLED: &[(I, Outputs, &str)] = &[(I::MODELS, Of(&["nnef"]), "NNEF has n
 
 const fn row(name: &'static str, heading: &'static str, uses: &'static [Use]) -> OptionRow {
     // What is said of texts, limits and messages holds for each of them.
-    let of_parts = matches!(heading.as_bytes(), b"" | b"Limits" | b"Messages");
+    let of_parts: fn(&Language) -> bool = match heading.as_bytes() {
+        b"" | b"Limits" | b"Messages" => |_| true,
+        _ => |_| false,
+    };
     OptionRow { name, heading, uses, no_effect: &[], held: &[], because: &[], of_parts }
 }
 
@@ -76,7 +80,11 @@ impl OptionRow {
     }
 
     const fn of_parts(self) -> Self {
-        OptionRow { of_parts: true, ..self }
+        self.of_parts_if(|_| true)
+    }
+
+    const fn of_parts_if(self, of_parts: fn(&Language) -> bool) -> Self {
+        OptionRow { of_parts, ..self }
     }
 
     const fn held(self, held: &'static [(I, Outputs, &'static str)]) -> Self {
@@ -231,6 +239,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::RUN).on(I::DOCUMENTS),
         ],
     )
+    // Nothing is expanded in a part.
+    .of_parts_if(|language| matches!(language.lower, Some(Lower::None)))
     .no_effect(&[
         // What is expanded besides all is decided by the operators that NNEF has.
         NoEffect {

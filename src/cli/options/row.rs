@@ -36,8 +36,8 @@ pub(crate) struct OptionRow {
     pub(super) held: &'static [(Inputs, Outputs, &'static str)],
     /// Why some inputs do not take it.
     pub(super) because: &'static [(Inputs, &'static str)],
-    /// Whether it has an effect on a part of a model (`--production`), which is read, and written again.
-    pub(super) of_parts: bool,
+    /// Whether it holds for a part of a model (`--production`), which is read, and written again.
+    pub(super) of_parts: fn(&Language) -> bool,
 }
 
 impl OptionRow {
